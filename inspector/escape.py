@@ -1,0 +1,43 @@
+"""Make text from a repo safe to show. Names, metadata and server messages are hostile until they pass here."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def terminal(text: str, width: int | None = None) -> str:
+    r"""Printable text on one line: control, format and bidi characters become `\x1b`, `\u202e` and the like.
+
+    With `width` (characters) a longer text keeps its head and tail around an ellipsis.
+    """
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_visible(c) for c in text)
+    if width is not None and len(text) > width:
+        if width < 8:
+            return text[: max(width - 1, 0)] + "…"
+        head = (width - 1) // 2
+        text = f"{text[:head]}…{text[head + 1 - width :]}"
+    return text
+
+
+def markdown(text: str) -> str:
+    """`terminal` text for a table cell: characters that Markdown or HTML would read as markup are escaped."""
+    out = terminal(text)
+    for c in "\\`*_{}[]<>|#!~&":
+        out = out.replace(c, "\\" + c) if c not in "<>&" else out.replace(c, {"<": "&lt;", ">": "&gt;", "&": "&#38;"}[c])
+    return out
+
+
+def csv(text: str) -> str:
+    """`terminal` text that no spreadsheet runs as a formula: a leading `= + - @` gets a quote before it."""
+    out = terminal(text)
+    return "'" + out if out[:1] in ("=", "+", "-", "@") else out
+
+
+def _visible(char: str) -> str:
+    if char == " " or (char.isprintable() and unicodedata.category(char) not in _INVISIBLE):
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,40 @@
+"""Bytes of one file format to a `Header`: pure readers that are fed chunks and do no I/O.
+
+`READERS` maps a `Selection.format` to its reader; adding a format is one file and one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from inspector.formats import safetensors
+from inspector.model import Header
+
+
+class Reader(Protocol):
+    """Is fed a file's first bytes in order; never asks for the same byte twice."""
+
+    def __init__(self, file: str, file_size: int | None) -> None: ...
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take the next bytes. True when the header is complete. Raises `MalformedFile`."""
+        ...
+
+    @property
+    def received(self) -> int:
+        """Bytes taken so far."""
+        ...
+
+    @property
+    def missing(self) -> int:
+        """Bytes that are certainly still needed; 0 when complete."""
+        ...
+
+    def header(self) -> Header:
+        """The header. Raises `MalformedFile` if the bytes so far do not hold a whole one."""
+        ...
+
+
+READERS: Final[Mapping[str, type[Reader]]] = MappingProxyType({"safetensors": safetensors.Reader})

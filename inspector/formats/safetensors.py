@@ -1,0 +1,251 @@
+"""safetensors headers: 8 bytes little-endian length N, N bytes of JSON, then tensor data.
+
+Rules: https://github.com/huggingface/safetensors (README "Format", `safetensors/src/tensor.rs` `validate`), as of
+0.8.0: N <= 100,000,000; the JSON starts with `{`, has no duplicate keys and may end in spaces; offsets tile the
+data from 0 without hole or overlap; each size is shape x bits; last end + 8 + N is the file's size.
+Beyond the reference: a dtype it does not know keeps its bytes, and a file that is too short (a broken upload) still
+gives its header, with a note.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
+
+from inspector.dtypes import BITS
+from inspector.errors import MalformedFile
+from inspector.model import Header, Note, TensorInfo
+
+MAX_HEADER: Final = 100_000_000
+"""The reference's limit on N (`MAX_HEADER_SIZE`)."""
+
+_LENGTH: Final = 8
+_MAX_BYTES: Final = 2**63 - 1
+_LFS: Final = b"version "
+
+
+class Reader:
+    """Takes a file's bytes from 0 until the header is in."""
+
+    def __init__(self, file: str, file_size: int | None) -> None:
+        self._file = file
+        self._size = file_size
+        self._buffer = bytearray()
+        self._need = _LENGTH
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take the next bytes; True when the header is complete. Raises `MalformedFile` on a bad length."""
+        self._buffer += chunk
+        if self._need == _LENGTH and len(self._buffer) >= _LENGTH:
+            self._need = _LENGTH + header_length(self._file, self._buffer, self._size)
+        return len(self._buffer) >= self._need
+
+    @property
+    def received(self) -> int:
+        """Bytes taken so far."""
+        return len(self._buffer)
+
+    @property
+    def missing(self) -> int:
+        """Bytes that are still needed; before the length is known, those of the length."""
+        return max(0, self._need - len(self._buffer))
+
+    def header(self) -> Header:
+        """The parsed header."""
+        return parse(bytes(self._buffer), self._file, self._size)
+
+
+def header_length(file: str, data: bytes | bytearray, file_size: int | None = None) -> int:
+    """N, from the first 8 bytes. Raises `MalformedFile` where it is absurd or larger than the file."""
+    if bytes(data[:8]) == _LFS:
+        raise MalformedFile(file, "is a Git LFS pointer, not a safetensors file", "Fetch the real file (git lfs pull).")
+    length = int.from_bytes(data[:_LENGTH], "little")
+    if length > MAX_HEADER:
+        raise MalformedFile(
+            file,
+            f"the first 8 bytes give a header of {length:,} bytes, the limit is {MAX_HEADER:,}: not safetensors",
+            "Check that the file is what its name says.",
+            offset=0,
+        )
+    if file_size is not None and _LENGTH + length > file_size:
+        raise MalformedFile(
+            file,
+            f"header says {_LENGTH + length:,} bytes, file has {file_size:,}",
+            "The file is cut off inside its header; fetch or upload it again.",
+        )
+    return length
+
+
+def parse(data: bytes, file: str, file_size: int | None = None) -> Header:
+    """A header from `data`, which holds at least the file's first 8 + N bytes.
+
+    With `file_size` the tensor data is held to it: more bytes than the tensors cover is `MalformedFile`, fewer is a
+    note `truncated`. Raises `MalformedFile` for every other broken invariant, naming the tensor.
+    """
+    if len(data) < _LENGTH:
+        raise MalformedFile(file, f"has {len(data)} bytes, a safetensors header needs at least 8", "The file is cut off.")
+    length = header_length(file, data, file_size)
+    end = _LENGTH + length
+    if len(data) < end:
+        raise MalformedFile(file, f"header says {end:,} bytes, file has {len(data):,}", "The file is cut off inside its header.")
+    raw = data[_LENGTH:end]
+    if raw[:1] != b"{":
+        raise MalformedFile(file, f"header starts with {raw[:1]!r}, not '{{'", "This is not a safetensors file.", offset=8)
+    table = _decode(raw, file)
+    metadata = _metadata(table.pop("__metadata__", None), file)
+    tensors = _tensors(table, file)
+    data_bytes = _tile(tensors, file)
+    notes = _fits(file, end, data_bytes, file_size)
+    return Header(file, end, file_size, tensors, metadata, notes)
+
+
+def _decode(raw: bytes, file: str) -> dict[str, Any]:
+    """The JSON object of a header; duplicate keys refused.
+
+    A hook on every object would cost more than all the rest, so duplicates are found by counting: each entry has
+    one literal `"data_offsets"`, `"dtype"` and `"shape"`. Where the counts disagree, or an escape could hide a key,
+    the slow path looks at each key.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise MalformedFile(file, "header is not UTF-8", offset=_LENGTH + e.start) from None
+    table = _loads(text, file)
+    entries = len(table) - ("__metadata__" in table)
+    plain = b"\\" not in raw and all(
+        raw.count(key) == entries for key in (b'"data_offsets"', b'"dtype"', b'"shape"')
+    )
+    if not plain or raw.count(b'"__metadata__"') > 1:
+        table = _loads(text, file, careful=True)
+    return table
+
+
+def _loads(text: str, file: str, *, careful: bool = False) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            seen: set[str] = set()
+            double = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
+            raise MalformedFile(file, f"header has the key {double[:200]!r} twice")
+        for key in found:
+            if not _encodable(key):
+                raise MalformedFile(file, f"header has a key that is not valid Unicode: {key[:200]!r}")
+        return found
+
+    def constant(name: str) -> NoReturn:
+        raise MalformedFile(file, f"header holds {name}, which is not JSON")
+
+    try:
+        value = json.loads(text, parse_constant=constant, object_pairs_hook=unique if careful else None)
+    except json.JSONDecodeError as e:
+        offset = _LENGTH + len(text[: e.pos].encode("utf-8", "replace"))
+        raise MalformedFile(file, f"header is not JSON: {e.msg}", offset=offset) from None
+    except RecursionError:
+        raise MalformedFile(file, "header JSON is nested too deeply") from None
+    except ValueError as e:
+        raise MalformedFile(file, f"header is not JSON: {e}") from None
+    if type(value) is not dict:
+        raise MalformedFile(file, f"header is a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _metadata(value: object, file: str) -> Mapping[str, str]:
+    if value is None:
+        return MappingProxyType({})
+    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+        raise MalformedFile(file, "__metadata__ is not an object of strings")
+    return MappingProxyType(value)
+
+
+def _tensors(table: dict[str, Any], file: str) -> tuple[TensorInfo, ...]:
+    """Tensors in the order of their offsets. Sizes are checked once per distinct (dtype, shape)."""
+    sizes: dict[tuple[str, tuple[int, ...]], int | None] = {}
+    keys: dict[tuple[str, tuple[int, ...]], tuple[str, tuple[int, ...]]] = {}
+    found: list[TensorInfo] = []
+    new = tuple.__new__
+    for name, entry in table.items():
+        try:
+            dtype, dims, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
+            key = dtype, tuple(dims)
+            key = keys.setdefault(key, key)
+            size = sizes[key] if key in sizes else sizes.setdefault(key, _expected(dtype, key[1], name, file))
+        except (TypeError, KeyError, ValueError):
+            _refuse(name, entry, file)
+        if type(start) is not int or type(end) is not int or not 0 <= start <= end <= _MAX_BYTES:
+            raise MalformedFile(file, f"tensor {name[:200]!r} has data_offsets [{start!r}, {end!r}]")
+        if size is not None and end - start != size:
+            raise MalformedFile(
+                file,
+                f"tensor {name[:200]!r}: {dtype} {list(key[1])} needs {size:,} bytes, its offsets span {end - start:,}",
+            )
+        found.append(new(TensorInfo, (name, key[0], key[1], file, start, end)))
+    found.sort(key=lambda t: (t[4], t[5]))
+    return tuple(found)
+
+
+def _expected(dtype: object, shape: tuple[object, ...], name: str, file: str) -> int | None:
+    """Bytes that dtype and shape need; None for a dtype that the reference does not know."""
+    if not isinstance(dtype, str):
+        raise TypeError
+    elements = 1
+    for dim in shape:
+        if type(dim) is not int or dim < 0:
+            raise MalformedFile(file, f"tensor {name[:200]!r} has the dimension {dim!r}")
+        elements *= dim
+        if elements > _MAX_BYTES:
+            raise MalformedFile(file, f"tensor {name[:200]!r} has more than 2^63 elements")
+    bits = BITS.get(dtype)
+    if bits is None:
+        return None
+    if elements * bits % 8:
+        raise MalformedFile(
+            file, f"tensor {name[:200]!r}: {dtype} {list(shape)} is {elements * bits:,} bits, not a whole number of bytes"
+        )
+    return elements * bits // 8
+
+
+def _refuse(name: str, entry: object, file: str) -> NoReturn:
+    shown = repr(entry)[:120]
+    raise MalformedFile(file, f"tensor {name[:200]!r} needs dtype, shape and two data_offsets, the header has {shown}")
+
+
+def _tile(tensors: tuple[TensorInfo, ...], file: str) -> int:
+    """Bytes covered, which must be contiguous from 0. Raises `MalformedFile` naming the tensor at the fault."""
+    position = 0
+    for tensor in tensors:
+        if tensor[4] != position:
+            fault = "a hole" if tensor[4] > position else "an overlap"
+            raise MalformedFile(
+                file, f"tensor {tensor.name[:200]!r} starts at {tensor.start:,} of the data, expected {position:,}: {fault}"
+            )
+        position = tensor[5]
+    return position
+
+
+def _fits(file: str, header: int, data_bytes: int, file_size: int | None) -> tuple[Note, ...]:
+    if file_size is None or header + data_bytes == file_size:
+        return ()
+    if header + data_bytes < file_size:
+        raise MalformedFile(
+            file,
+            f"header and tensors cover {header + data_bytes:,} bytes, file has {file_size:,}",
+            "The rest belongs to no tensor; the file is not what its header says.",
+        )
+    return (
+        Note(
+            "truncated",
+            f"header and tensors need {header + data_bytes:,} bytes, the file has {file_size:,}: it is cut off "
+            "(figures are the header's)",
+            file,
+        ),
+    )
