@@ -26,7 +26,9 @@ def markdown(text: str) -> str:
     """`terminal` text for a table cell: characters that Markdown or HTML would read as markup are escaped."""
     out = terminal(text)
     for c in "\\`*_{}[]<>|#!~&":
-        out = out.replace(c, "\\" + c) if c not in "<>&" else out.replace(c, {"<": "&lt;", ">": "&gt;", "&": "&#38;"}[c])
+        out = (
+            out.replace(c, "\\" + c) if c not in "<>&" else out.replace(c, {"<": "&lt;", ">": "&gt;", "&": "&#38;"}[c])
+        )
     return out
 
 

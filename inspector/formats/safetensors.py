@@ -85,14 +85,22 @@ def parse(data: bytes, file: str, file_size: int | None = None) -> Header:
     note `truncated`. Raises `MalformedFile` for every other broken invariant, naming the tensor.
     """
     if len(data) < _LENGTH:
-        raise MalformedFile(file, f"has {len(data)} bytes, a safetensors header needs at least 8", "The file is cut off.")
+        raise MalformedFile(
+            file, f"has {len(data)} bytes, a safetensors header needs at least 8", "The file is cut off."
+        )
     length = header_length(file, data, file_size)
     end = _LENGTH + length
     if len(data) < end:
-        raise MalformedFile(file, f"header says {end:,} bytes, file has {len(data):,}", "The file is cut off inside its header.")
+        raise MalformedFile(
+            file,
+            f"header says {end:,} bytes, file has {len(data):,}",
+            "The file is cut off inside its header.",
+        )
     raw = data[_LENGTH:end]
     if raw[:1] != b"{":
-        raise MalformedFile(file, f"header starts with {raw[:1]!r}, not '{{'", "This is not a safetensors file.", offset=8)
+        raise MalformedFile(
+            file, f"header starts with {raw[:1]!r}, not '{{'", "This is not a safetensors file.", offset=8
+        )
     table = _decode(raw, file)
     metadata = _metadata(table.pop("__metadata__", None), file)
     tensors = _tensors(table, file)
@@ -114,9 +122,7 @@ def _decode(raw: bytes, file: str) -> dict[str, Any]:
         raise MalformedFile(file, "header is not UTF-8", offset=_LENGTH + e.start) from None
     table = _loads(text, file)
     entries = len(table) - ("__metadata__" in table)
-    plain = b"\\" not in raw and all(
-        raw.count(key) == entries for key in (b'"data_offsets"', b'"dtype"', b'"shape"')
-    )
+    plain = b"\\" not in raw and all(raw.count(key) == entries for key in (b'"data_offsets"', b'"dtype"', b'"shape"'))
     if not plain or raw.count(b'"__metadata__"') > 1:
         table = _loads(text, file, careful=True)
     return table
@@ -209,7 +215,8 @@ def _expected(dtype: object, shape: tuple[object, ...], name: str, file: str) ->
         return None
     if elements * bits % 8:
         raise MalformedFile(
-            file, f"tensor {name[:200]!r}: {dtype} {list(shape)} is {elements * bits:,} bits, not a whole number of bytes"
+            file,
+            f"tensor {name[:200]!r}: {dtype} {list(shape)} is {elements * bits:,} bits, not a whole number of bytes",
         )
     return elements * bits // 8
 
@@ -226,7 +233,8 @@ def _tile(tensors: tuple[TensorInfo, ...], file: str) -> int:
         if tensor[4] != position:
             fault = "a hole" if tensor[4] > position else "an overlap"
             raise MalformedFile(
-                file, f"tensor {tensor.name[:200]!r} starts at {tensor.start:,} of the data, expected {position:,}: {fault}"
+                file,
+                f"tensor {tensor.name[:200]!r} starts at {tensor.start:,} of the data, expected {position:,}: {fault}",
             )
         position = tensor[5]
     return position

@@ -1,0 +1,261 @@
+"""A source becomes a validated checkpoint: choose files, read every header at once, hold them against each other.
+
+Nothing after this module does I/O. Documents, index and headers are fetched together: the names of the listing say
+which files are probably chosen; where the documents say otherwise the rest is read afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from inspector.errors import InspectorError, MalformedFile
+from inspector.formats import READERS, shard_index
+from inspector.model import (
+    Checkpoint,
+    File,
+    Header,
+    Json,
+    Listing,
+    Note,
+    Progress,
+    Selection,
+    ShardIndex,
+    Source,
+)
+from inspector.reading import first_read
+from inspector.selection import select, wanted_documents
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A checkpoint and how many bytes past headers its reads took along."""
+
+    checkpoint: Checkpoint
+    weight_bytes_read: int
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What has come in so far."""
+
+    headers: dict[str, Header] = field(default_factory=dict)
+    documents: dict[str, Json] = field(default_factory=dict)
+    indexes: dict[str, ShardIndex] = field(default_factory=dict)
+    failed: dict[str, InspectorError] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    beyond: int = 0
+
+
+def load(
+    source: Source,
+    *,
+    variant: str | None = None,
+    path: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Loaded:
+    """Read what the answer needs from `source`.
+
+    Raises `UsageError` for a variant that is not there, `SourceError` where nothing could be read. One file that
+    fails among several is listed in `Checkpoint.failed`; the others are still read.
+    """
+    listing = source.listing()
+    gathered = _Gathered()
+    wanted = wanted_documents(listing, variant=variant, path=path)
+    selection = select(listing, {}, variant=variant, path=path)
+    with ThreadPoolExecutor(max_workers=max(1, source.jobs), thread_name_prefix="inspect") as pool:
+        try:
+            _gather(pool, source, listing, wanted, selection, gathered, progress)
+            selection = select(listing, gathered.documents, variant=variant, path=path)
+            _gather(pool, source, listing, (), selection, gathered, progress)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    checkpoint = _assemble(listing, selection, gathered)
+    return Loaded(checkpoint, gathered.beyond)
+
+
+def _gather(
+    pool: ThreadPoolExecutor,
+    source: Source,
+    listing: Listing,
+    documents: Sequence[str],
+    selection: Selection,
+    gathered: _Gathered,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Fetch documents and the headers of the chosen files that are not in yet."""
+    reader = READERS.get(selection.format)
+    sizes = {f.path: f.size for f in listing.files}
+    pending: dict[Future[object], str] = {}
+    if reader is not None:
+        for part in selection.parts:
+            index_size = sizes.get(part.index) if part.index else None
+            for file in part.files:
+                if file.path in gathered.headers or file.path in gathered.failed or file.pointer:
+                    continue
+                length = first_read(file, part.files, index_size)
+                pending[pool.submit(read_header, source, file, selection.format, length)] = file.path
+    for path in documents:
+        pending[pool.submit(source.small, path)] = path
+    total, done = len(pending), 0
+    while pending:
+        ready, _ = wait(pending, return_when=FIRST_COMPLETED)
+        for future in ready:
+            _receive(pending.pop(future), future, gathered)
+            done += 1
+        if progress is not None:
+            progress(Progress("reading headers", done, total, source.cost().bytes_fetched))
+
+
+def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:
+    try:
+        value = future.result()
+        if isinstance(value, tuple):
+            header, beyond = value
+            gathered.headers[path] = header
+            gathered.beyond += beyond
+        elif isinstance(value, bytes):
+            _document(path, value, gathered)
+    except InspectorError as e:
+        if path.endswith(".json"):
+            gathered.notes.append(Note("unreadable_document", str(e), path))
+        else:
+            gathered.failed[path] = e
+
+
+def _document(path: str, data: bytes, gathered: _Gathered) -> None:
+    """Keep a parsed JSON document. Raises `MalformedFile` where it is not JSON."""
+    if path.endswith(".json") and b'"weight_map"' in data:
+        index = shard_index.parse(data, path)
+        gathered.indexes[path] = index
+        gathered.documents[path] = {
+            "weight_map": index.weight_map,
+            "metadata": {"total_size": index.total_size},
+        }
+        return
+    try:
+        gathered.documents[path] = json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
+    except (ValueError, RecursionError) as e:
+        raise MalformedFile(path, f"is not JSON: {e}", "It is ignored.") from None
+
+
+def _constant(name: str) -> float | None:
+    """NaN and infinities (met in configs of old trainers) are unknown, not numbers."""
+    return None
+
+
+def read_header(source: Source, file: File, format: str, length: int) -> tuple[Header, int]:
+    """One file's header, and how many bytes past it came along.
+
+    The first read is `length` bytes; where the header is longer, a second read continues at the next byte.
+    """
+    reader = READERS[format](file.path, file.size)
+    position, wanted = 0, length
+    while wanted:
+        got = source.stream(file.path, position, wanted, reader.feed)
+        position += got
+        wanted = reader.missing if got == wanted else 0
+    header = reader.header()
+    return header, max(0, reader.received - header.length)
+
+
+def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Checkpoint:
+    chosen = [f.path for f in selection.files]
+    headers = tuple(gathered.headers[p] for p in chosen if p in gathered.headers)
+    notes = [*listing.notes, *selection.notes, *gathered.notes]
+    failed = [p for p in chosen if p in gathered.failed]
+    notes.extend(Note("unread_file", str(gathered.failed[path]), path) for path in failed)
+    for file in selection.files:
+        if file.pointer:
+            notes.append(
+                Note(
+                    "lfs_pointer",
+                    f"is a Git LFS pointer to {file.size or 0:,} bytes; its tensors are unknown",
+                    file.path,
+                )
+            )
+            failed.append(file.path)
+    if failed and not headers and not any(f.pointer for f in selection.files):
+        raise gathered.failed[failed[0]]
+    for header in headers:
+        notes.extend(header.notes)
+        if any(n.code == "truncated" for n in header.notes):
+            failed.append(header.file)
+    indexes = []
+    for part in selection.parts:
+        index = gathered.indexes.get(part.index) if part.index else None
+        if index is not None:
+            indexes.append(index)
+            notes.extend(
+                cross_check(index, part.folder, [h for h in headers if h.file in {f.path for f in part.files}], failed)
+            )
+    missing = [n.where for n in notes if n.code == "missing_shard"]
+    return Checkpoint(
+        listing,
+        selection,
+        headers,
+        gathered.documents,
+        tuple(indexes),
+        tuple(notes),
+        tuple(dict.fromkeys([*failed, *missing])),
+    )
+
+
+def cross_check(
+    index: ShardIndex, folder: str, headers: Sequence[Header], failed: Iterable[str] = ()
+) -> tuple[Note, ...]:
+    """Notes where a shard index and the headers disagree: names either way, wrong shard, total_size."""
+    notes: list[Note] = []
+    prefix = f"{folder}/" if folder else ""
+    stored: dict[str, list[str]] = {}
+    for header in headers:
+        for tensor in header.tensors:
+            stored.setdefault(tensor.name, []).append(header.file)
+    unread = set(failed)
+    absent = [n for n, f in index.weight_map.items() if n not in stored and prefix + f not in unread]
+    unlisted = [n for n in stored if n not in index.weight_map]
+    moved = [n for n, files in stored.items() if n in index.weight_map and prefix + index.weight_map[n] not in files]
+    for code, names, words in (
+        ("index_names_absent", absent, "the index names {} that no header has"),
+        ("index_names_unlisted", unlisted, "headers have {} that the index does not name"),
+        ("index_wrong_shard", moved, "the index names another file than the one that holds {}"),
+    ):
+        if names:
+            notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
+    total = sum(h.tensor_bytes for h in headers)
+    if index.total_size is not None and index.total_size != total and not unread:
+        notes.append(
+            Note(
+                "index_total_size",
+                f"metadata.total_size says {index.total_size:,} bytes, the headers say {total:,}"
+                f"{_explain(index.total_size, headers, total)}",
+                index.file,
+            )
+        )
+    return tuple(notes)
+
+
+def _explain(claimed: int, headers: Sequence[Header], total: int) -> str:
+    """A known mistake that gives exactly the claimed total, or nothing."""
+    if claimed == total + sum(h.length for h in headers):
+        return " (it counts the headers too)"
+    elements = sum([_elements(t.shape) for h in headers for t in h.tensors])
+    for size, words in ((2, "16"), (4, "32")):
+        if claimed == size * elements:
+            return f" (it counts every element as {words} bits)"
+    seen: dict[str, int] = {t.name: t.nbytes for h in headers for t in h.tensors}
+    return " (it counts tensors stored twice once)" if claimed == sum(seen.values()) else ""
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+def _tensors(names: Sequence[str]) -> str:
+    return "1 tensor" if len(names) == 1 else f"{len(names):,} tensors"

@@ -1,0 +1,128 @@
+"""Stored tensors become groups, and groups become a few hundred kinds that schemes look at once each.
+
+Half a million tensors have a few hundred shapes of group. So tensors are grouped by base name; a group is keyed by
+its name with digits replaced and by the dtypes and shapes of its roles; schemes are asked once per key. Linear in
+tensors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from inspector import components
+from inspector.declared import Declaration
+from inspector.dtypes import canonical
+from inspector.model import Claim, Group, Header, Stored, TensorInfo
+from inspector.schemes import Reading, read, splitter
+
+_DIGITS: Final = re.compile(r"\d+")
+
+Members = dict[str, TensorInfo]
+"""Role suffix -> tensor."""
+
+
+@dataclass(slots=True)
+class Kind:
+    """All groups of one name template and one signature: what schemes made of the first, and how many there are."""
+
+    component: str
+    example: str
+    reading: Reading
+    tensors: Mapping[str, Stored]
+    count: int = 0
+
+    def claims(self) -> Iterator[tuple[Claim | None, tuple[str, ...], tuple[str, ...]]]:
+        """(claim, payload roles, overhead roles) of each claim; unknown roles as a claim of None."""
+        for claim in self.reading.claims:
+            yield claim, claim.payload, claim.overhead
+        if self.reading.unknown:
+            yield None, self.reading.unknown, ()
+
+    def holder(self, role: str) -> tuple[Claim | None, bool]:
+        """The claim that holds a role, and whether as payload."""
+        for claim, payload, overhead in self.claims():
+            if role in payload or role in overhead:
+                return claim, role in payload
+        raise KeyError(role)
+
+    def nbytes(self, roles: Sequence[str]) -> int:
+        """Stored bytes of these roles in one group."""
+        return sum(self.tensors[r].nbytes for r in roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups by base name, and the tensors whose name had been stored before: (base, role, tensor)."""
+
+    members: Mapping[str, Members]
+    again: tuple[tuple[str, str, TensorInfo], ...]
+
+
+def group(headers: Sequence[Header]) -> Groups:
+    """Tensors by base name and role; a name that comes again is handed back apart."""
+    split = splitter()
+    groups: dict[str, Members] = {}
+    again: list[tuple[str, str, TensorInfo]] = []
+    for header in headers:
+        for tensor in header.tensors:
+            base, role = split(tensor[0])
+            members = groups.get(base)
+            if members is None:
+                groups[base] = {role: tensor}
+            elif role in members:
+                again.append((base, role, tensor))
+            else:
+                members[role] = tensor
+    return Groups(groups, tuple(again))
+
+
+def classify(
+    groups: Mapping[str, Members], declaration: Declaration, layers: int | None
+) -> tuple[list[Kind], list[Kind]]:
+    """The distinct kinds, and the kind of every group in the order of `groups`.
+
+    `layers` is num_hidden_layers; modules of layers past it are draft layers.
+    """
+    recurrent = {p for p in map(components.recurrent_parent, groups) if p is not None}
+    kinds: dict[tuple[object, ...], Kind] = {}
+    of: list[Kind] = []
+    per_name = declaration.per_name
+    for base, members in groups.items():
+        template = _DIGITS.sub("#", base)
+        if recurrent:
+            template = _mixer(base, template, recurrent)
+        draft = components.draft_layer(base, layers)
+        key = (
+            base if per_name else template,
+            draft,
+            *[(role, t[1], t[2], t[5] - t[4]) for role, t in members.items()],
+        )
+        kind = kinds.get(key)
+        if kind is None:
+            name = _mixer(base, base, recurrent) if recurrent else base
+            kind = kinds[key] = _kind(base, name, draft, members, declaration)
+        kind.count += 1
+        of.append(kind)
+    return list(kinds.values()), of
+
+
+def _mixer(base: str, name: str, recurrent: set[str]) -> str:
+    """`name` (of `base`, perhaps with digits replaced) with `@recurrent` after a mixer that holds recurrent state."""
+    parent = base.rpartition(".")[0]
+    if parent not in recurrent:
+        parent = parent.rpartition(".")[0]
+        if parent not in recurrent:
+            return name
+    cut = len(parent if name == base else _DIGITS.sub("#", parent))
+    return f"{name[:cut]}.@recurrent{name[cut:]}"
+
+
+def _kind(base: str, name: str, draft: bool, members: Members, declaration: Declaration) -> Kind:
+    tensors = {role: Stored(canonical(t.dtype), t.shape, t.nbytes) for role, t in members.items()}
+    component = components.component(name)
+    if draft:
+        component = components.as_draft(component)
+    return Kind(component, base, read(Group(base, tensors, declaration.module(base))), tensors)

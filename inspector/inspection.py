@@ -1,0 +1,116 @@
+"""`inspect`: a repo, folder or file in, a `Report` out. The only composition of the layers."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from inspector import address
+from inspector.checkpoint import Loaded, load
+from inspector.collector import paused
+from inspector.measure import measure
+from inspector.model import Checkpoint, Cost, Footprint, Progress, Report, Source, TensorRow
+from inspector.sources import open_source
+
+
+def inspect(
+    repo: str,
+    *,
+    revision: str | None = None,
+    repo_type: str | None = None,
+    variant: str | None = None,
+    tensors: bool = False,
+    match: str | None = None,
+    token: str | None = None,
+    endpoint: str | None = None,
+    timeout: float | None = None,
+    jobs: int | None = None,
+    offline: bool | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    trace: Callable[[str], None] | None = None,
+) -> Report:
+    """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
+
+    `tensors` lists every stored tensor, `match` those whose name fits the glob. `progress` is called as files come
+    in; nothing is printed. Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could
+    not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
+    """
+    started = time.perf_counter()
+    where = address.parse(repo, revision=revision, kind=repo_type, endpoint=endpoint)
+    source = open_source(
+        where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
+    )
+    try:
+        with paused():
+            loaded = load(source, variant=variant, path=where.path, progress=progress)
+            footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match))
+    finally:
+        source.close()
+    return _report(loaded, footprint, rows, _cost(source, loaded, started))
+
+
+def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:
+    if match is not None:
+        pattern = re.compile(fnmatch.translate(match))
+        return lambda name: pattern.match(name) is not None
+    return (lambda name: True) if tensors else None
+
+
+def _cost(source: Source, loaded: Loaded, started: float) -> Cost:
+    seconds = time.perf_counter() - started
+    return replace(source.cost(), weight_bytes_read=loaded.weight_bytes_read, seconds=round(seconds, 3))
+
+
+def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | None, cost: Cost) -> Report:
+    checkpoint = loaded.checkpoint
+    listing, selection = checkpoint.listing, checkpoint.selection
+    known = bool(checkpoint.headers) and len(checkpoint.headers) == len(selection.files)
+    tensor_bytes = footprint.tensor_bytes if known else None
+    parameters = footprint.parameters if known else None
+    totals = [i.total_size for i in checkpoint.indexes]
+    return Report(
+        repo=listing.ref.repo,
+        revision=listing.ref.revision,
+        format=selection.format,
+        kind=selection.kind,
+        incomplete=checkpoint.incomplete,
+        variant=selection.variant,
+        files=len(selection.files),
+        tensors=sum(len(h.tensors) for h in checkpoint.headers),
+        file_bytes=_total([f.size for f in selection.files]),
+        tensor_bytes=tensor_bytes,
+        parameters=parameters,
+        bits_per_weight=8 * tensor_bytes / parameters if tensor_bytes and parameters else None,
+        prequantised=footprint.prequantised,
+        dtypes=footprint.dtypes,
+        cells=footprint.cells,
+        menu=selection.menu,
+        excluded=selection.excluded,
+        excluded_bytes=_total([e.bytes for e in selection.excluded]),
+        other_bytes=_total([f.size for f in selection.other]),
+        repo_bytes=_total([f.size for f in listing.files]),
+        index_total_size=totals[0] if len(totals) == 1 else None,
+        hub_total=listing.hub_total,
+        base_model=_base_model(checkpoint),
+        notes=(*checkpoint.notes, *footprint.notes),
+        cost=cost,
+        tensor_rows=rows,
+    )
+
+
+def _total(sizes: list[int | None]) -> int | None:
+    return None if None in sizes else sum(s for s in sizes if s is not None)
+
+
+def _base_model(checkpoint: Checkpoint) -> str | None:
+    """The base that an adapter names in adapter_config.json."""
+    if checkpoint.selection.kind != "adapter":
+        return None
+    for path, document in checkpoint.documents.items():
+        if path.rpartition("/")[2] == "adapter_config.json" and isinstance(document, dict):
+            base = document.get("base_model_name_or_path")
+            return base if isinstance(base, str) else None
+    return None

@@ -1,0 +1,207 @@
+"""A checkpoint becomes a footprint: every stored byte in one cell, every logical weight counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from inspector import declared
+from inspector.declared import Declaration
+from inspector.grouping import Groups, Kind, classify, group
+from inspector.model import (
+    Cell,
+    Checkpoint,
+    Claim,
+    DtypeTotal,
+    Evidence,
+    Footprint,
+    Header,
+    Note,
+    TensorInfo,
+    TensorRow,
+)
+from inspector.verdict import contradictions, judge
+
+UNKNOWN: Final = "unknown"
+"""The precision name of payloads that no scheme, or more than one, claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One part of the checkpoint with its groups classified; `of` is parallel to `groups.members`."""
+
+    headers: tuple[Header, ...]
+    declaration: Declaration
+    groups: Groups
+    kinds: list[Kind]
+    of: list[Kind]
+
+    def by_base(self) -> dict[str, Kind]:
+        return dict(zip(self.groups.members, self.of, strict=True))
+
+
+@dataclass(slots=True)
+class _Sum:
+    """A cell while it grows."""
+
+    bits: float | None = None
+    tensors: int = 0
+    parameters: int | None = 0
+    weight_bytes: int = 0
+    overhead_bytes: int = 0
+    dtypes: set[str] = field(default_factory=set)
+    blocks: set[tuple[int, int]] = field(default_factory=set)
+
+
+def measure(
+    checkpoint: Checkpoint, wanted: Callable[[str], bool] | None = None
+) -> tuple[Footprint, tuple[TensorRow, ...] | None]:
+    """The footprint, and one row per stored tensor whose name is `wanted` (None: no rows)."""
+    parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
+    sums: dict[tuple[str, str | None], _Sum] = {}
+    notes: list[Note] = []
+    for part in parts:
+        for kind in part.kinds:
+            _add(sums, kind)
+            notes.extend(_counted(note, kind.count) for note in kind.reading.notes)
+        notes.extend(_add_again(sums, part))
+    cells = _cells(sums)
+    declarations = [p.declaration for p in parts]
+    kinds = [k for p in parts for k in p.kinds]
+    notes.extend(contradictions(cells, declarations))
+    parameters = None if any(c.parameters is None for c in cells) else sum(c.parameters or 0 for c in cells)
+    footprint = Footprint(
+        cells,
+        _dtypes(checkpoint.headers),
+        parameters,
+        judge(cells, _evidence(kinds), declarations),
+        tuple(notes),
+    )
+    rows = None if wanted is None else tuple(r for p in parts for r in _rows(p, wanted))
+    return footprint, rows
+
+
+def _part(checkpoint: Checkpoint, number: int) -> _Measured:
+    part = checkpoint.selection.parts[number]
+    files = {f.path for f in part.files}
+    documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
+    config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
+    headers = tuple(h for h in checkpoint.headers if h.file in files)
+    declaration = declared.read(documents)
+    groups = group(headers)
+    kinds, of = classify(groups.members, declaration, declared.num_hidden_layers(config))
+    return _Measured(headers, declaration, groups, kinds, of)
+
+
+def _add(sums: dict[tuple[str, str | None], _Sum], kind: Kind) -> None:
+    for claim, payload, overhead in kind.claims():
+        total = sums.setdefault((kind.component, _name(claim)), _Sum())
+        total.tensors += kind.count * (len(payload) + len(overhead))
+        total.weight_bytes += kind.count * kind.nbytes(payload)
+        total.overhead_bytes += kind.count * kind.nbytes(overhead)
+        total.dtypes.update(kind.tensors[r].dtype for r in payload or overhead)
+        if claim is None:
+            total.parameters = None
+        elif claim.precision is not None:
+            if total.parameters is not None:
+                total.parameters += kind.count * claim.parameters
+            total.bits = claim.precision.bits
+            if claim.precision.block is not None:
+                total.blocks.add(claim.precision.block)
+
+
+def _add_again(sums: dict[tuple[str, str | None], _Sum], part: _Measured) -> list[Note]:
+    """Add tensors stored a second time: their bytes to the cell of the first, no parameters."""
+    again = part.groups.again
+    if not again:
+        return []
+    of = part.by_base()
+    for base, role, tensor in again:
+        claim, payload = of[base].holder(role)
+        total = sums[of[base].component, _name(claim)]
+        total.tensors += 1
+        if payload:
+            total.weight_bytes += tensor.nbytes
+        else:
+            total.overhead_bytes += tensor.nbytes
+    size = sum(t.nbytes for _, _, t in again)
+    words = f"{len(again):,} stored more than once: the copies' {size:,} bytes are counted, their parameters are not"
+    return [Note("stored_twice", f"tensors {words}", again[0][2].name)]
+
+
+def _cells(sums: dict[tuple[str, str | None], _Sum]) -> tuple[Cell, ...]:
+    cells = [
+        Cell(
+            component,
+            precision,
+            s.bits,
+            tuple(sorted(s.dtypes)),
+            tuple(sorted(s.blocks)),
+            s.tensors,
+            s.parameters,
+            s.weight_bytes,
+            s.overhead_bytes,
+        )
+        for (component, precision), s in sums.items()
+    ]
+    return tuple(sorted(cells, key=lambda c: -c.bytes))
+
+
+def _name(claim: Claim | None) -> str | None:
+    if claim is None:
+        return UNKNOWN
+    return None if claim.precision is None else claim.precision.name
+
+
+def _counted(note: Note, count: int) -> Note:
+    return note if count == 1 else Note(note.code, f"{note.message} ({count:,} groups like this)", note.where)
+
+
+def _evidence(kinds: Sequence[Kind]) -> list[Evidence]:
+    """The largest quantised kind of each (component, precision, fact's scheme), largest first."""
+    found: dict[tuple[str, str, str], tuple[int, Evidence]] = {}
+    for kind in kinds:
+        for claim, payload, overhead in kind.claims():
+            if claim is None or claim.precision is None or not claim.precision.quantised:
+                continue
+            size = kind.count * kind.nbytes((*payload, *overhead))
+            key = kind.component, claim.precision.name, claim.scheme
+            fact = f"{claim.evidence}; {kind.count:,} like this, {size:,} bytes"
+            if size > found.get(key, (-1, None))[0]:
+                found[key] = size, Evidence(kind.example + payload[0], fact)
+    return [e for _, e in sorted(found.values(), key=lambda f: -f[0])]
+
+
+def _dtypes(headers: Sequence[Header]) -> tuple[DtypeTotal, ...]:
+    totals: dict[str, list[int]] = {}
+    for header in headers:
+        for tensor in header.tensors:
+            total = totals.get(tensor[1])
+            if total is None:
+                total = totals[tensor[1]] = [0, 0]
+            total[0] += 1
+            total[1] += tensor[5] - tensor[4]
+    return tuple(DtypeTotal(d, n, b) for d, (n, b) in sorted(totals.items(), key=lambda item: -item[1][1]))
+
+
+def _rows(part: _Measured, wanted: Callable[[str], bool]) -> list[TensorRow]:
+    of = part.by_base()
+    found: list[tuple[TensorInfo, TensorRow]] = []
+    everything = [(b, r, t) for b, members in part.groups.members.items() for r, t in members.items()]
+    for base, role, tensor in (*everything, *part.groups.again):
+        if wanted(tensor.name):
+            claim, payload = of[base].holder(role)
+            kind = "unknown" if claim is None else "weight" if payload else "overhead"
+            row = TensorRow(
+                tensor.name,
+                tensor.dtype,
+                tensor.shape,
+                tensor.nbytes,
+                tensor.file,
+                of[base].component,
+                _name(claim),
+                kind,  # type: ignore[arg-type]
+            )
+            found.append((tensor, row))
+    return [row for _, row in sorted(found, key=lambda pair: (pair[0].file, pair[0].start, pair[0].end))]

@@ -1,0 +1,104 @@
+"""The sentences of a report that every output for people shares, and figures in words: unknown is never 0 or blank.
+
+Nothing here is escaped: a renderer passes every string through its own rule of `escape`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+from inspector.model import Report
+from inspector.units import both, count, gb
+
+UNKNOWN: Final = "unknown"
+NONE: Final = "none"
+_VERDICTS: Final = {
+    "yes": "already quantised",
+    "partly": "partly quantised",
+    "no": "not quantised",
+    "unknown": "quantised or not is unknown",
+}
+
+
+class Line(NamedTuple):
+    """One line of the headline: phrases that belong together, and how loud they are."""
+
+    kind: Literal["title", "alarm", "answer", "detail"]
+    phrases: tuple[str, ...]
+
+
+def name(report: Report) -> str:
+    """The repo and the commit's first 12 characters, or where a local checkpoint lies."""
+    return f"{report.repo} @ {report.revision[:12]}" if report.revision else f"{report.repo} (no commit)"
+
+
+def headline(report: Report) -> tuple[Line, ...]:
+    """The answer in a few lines: what, how large, already quantised?"""
+    lines = [Line("title", (name(report),))]
+    if report.incomplete:
+        alarm = "INCOMPLETE: some headers could not be read, the figures below leave them out (see notes)"
+        lines.append(Line("alarm", (alarm,)))
+    if report.files:
+        size = both(report.file_bytes) if report.file_bytes is not None else "unknown bytes"
+        weights = f"{bits(report.bits_per_weight)} bits per weight"
+        parameters = f"{counted(report.parameters)} parameters"
+        lines.append(Line("answer", (f"{size} in {many(report.files, 'file')}", parameters, weights)))
+        lines.append(Line("answer", (verdict(report),)))
+    else:
+        lines.append(Line("answer", ("nothing here that can be loaded as a checkpoint",)))
+    details = [
+        report.format,
+        f"{report.tensors:,} tensors" if report.files else "",
+        f"{exact(report.tensor_bytes)} tensor bytes" if report.files else "",
+        f"variant {report.variant}" if report.variant else "",
+        report.kind if report.kind not in ("model", "") else "",
+        f"base model {report.base_model}" if report.base_model else "",
+    ]
+    lines.append(Line("detail", tuple(d for d in details if d)))
+    return tuple(lines)
+
+
+def verdict(report: Report) -> str:
+    """Whether the checkpoint ships quantised, in words."""
+    found = report.prequantised
+    return f"{_VERDICTS[found.verdict]}: {found.summary}" if found.summary else _VERDICTS[found.verdict]
+
+
+def cost(report: Report) -> tuple[str, ...]:
+    """What the answer cost, as phrases."""
+    paid = report.cost
+    phrases = [
+        f"commit {report.revision}" if report.revision else "no commit (local files)",
+        many(paid.requests, "request"),
+        f"{gb(paid.bytes_fetched)} fetched",
+        f"{many(paid.weight_bytes_read, 'weight byte')} read",
+        f"{paid.seconds:.2f} s",
+    ]
+    if paid.cached_files:
+        phrases.insert(4, f"{many(paid.cached_files, 'file')} from cache")
+    return tuple(phrases)
+
+
+def many(number: int, noun: str) -> str:
+    """A number with its noun: '48 files', '1 file'."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def counted(number: int | None) -> str:
+    """A count in K, M, B or T, or the word unknown."""
+    return UNKNOWN if number is None else count(number)
+
+
+def bits(average: float | None) -> str:
+    """Bits per weight, or the word unknown."""
+    return UNKNOWN if average is None else f"{average:.2f}"
+
+
+def exact(size: int | None) -> str:
+    """Every digit of a figure, or the word unknown."""
+    return UNKNOWN if size is None else f"{size:,}"
+
+
+def sized(size: int | None) -> str:
+    """Bytes in GB and GiB, or the word unknown."""
+    return UNKNOWN if size is None else both(size)

@@ -1,0 +1,23 @@
+"""Reports become text: one module per output, each with `render(reports, *, width, colour) -> str`.
+
+To add an output, add a module here and its name to `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+from inspector.model import Report
+
+FORMATS: Final = ("text", "json", "markdown", "csv")
+"""The names of `--format`, which are this folder's modules."""
+
+
+def render(form: str, reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
+    """The reports in one of `FORMATS`; text keeps to `width` terminal columns. Raises ValueError for another name."""
+    if form not in FORMATS:
+        raise ValueError(f"{form!r} is none of {', '.join(FORMATS)}")
+    renderer: Callable[..., str] = import_module(f"{__name__}.{form}").render
+    return renderer(reports, width=width, colour=colour)

@@ -1,0 +1,53 @@
+"""Reports as GitHub Markdown: the same phrases and tables as text, for an issue or a model card."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from inspector import phrases, tables
+from inspector.escape import markdown
+from inspector.model import Report
+from inspector.tables import Table
+
+
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
+    """All reports, several first side by side; `width` and `colour` say nothing to Markdown."""
+    blocks = []
+    if len(reports) > 1:
+        blocks += _table(tables.figures(reports, [phrases.name(r) for r in reports]), level=2)
+    for report in reports:
+        blocks += _report(report)
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _report(report: Report) -> list[str]:
+    blocks = []
+    for kind, phrases in phrases.headline(report):
+        text = " · ".join(map(markdown, phrases))
+        if text:
+            blocks.append({"title": f"## {text}", "alarm": f"**{text}**"}.get(kind, text))
+    for table in tables.tables(report):
+        blocks += _table(table)
+    notes = []
+    for note in report.notes:
+        where = f" ({markdown(note.where)})" if note.where else ""
+        notes.append(f"- **{markdown(note.code)}**: {markdown(note.message)}{where}")
+    if notes:
+        blocks += ["### Notes", "\n".join(notes)]
+    blocks.append("Cost: " + " · ".join(map(markdown, phrases.cost(report))))
+    for _, rows in groupby(report.tensor_rows or (), key=lambda row: row.file):
+        blocks += _table(tables.tensors(list(rows)))
+    return blocks
+
+
+def _table(table: Table, level: int = 3) -> list[str]:
+    lines = [
+        _row([c.title for c in table.columns]),
+        "|" + "|".join("---:" if c.right else "---" for c in table.columns) + "|",
+        *map(_row, table.rows),
+    ]
+    return [f"{'#' * level} {markdown(table.title)}", "\n".join(lines)]
+
+
+def _row(cells: tuple[str, ...] | list[str]) -> str:
+    return "| " + " | ".join(map(markdown, cells)) + " |"

@@ -1,0 +1,118 @@
+"""Reports for a person at a terminal: the answer first, then tables, ledger, notes and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+
+from inspector import phrases, tables
+from inspector.columns import cut, fitting, join, layout, measure, wrap
+from inspector.escape import terminal
+from inspector.model import Note, Report
+from inspector.tables import Table
+
+Paint = Callable[[str, str], str]
+
+_STYLES = {"title": "1", "alarm": "1;31", "answer": "1", "detail": "2", "heading": "4", "note": "33", "": ""}
+"""SGR codes by what a line is; the words alone say the same."""
+
+
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
+    """All reports in at most `width` terminal columns: one in full, several side by side where they fit."""
+    width = max(width, 20)
+    paint: Paint = _painted if colour else _plain
+    blocks = _beside(reports, width, paint) if len(reports) > 1 else None
+    if blocks is None:
+        blocks = [block for report in reports for block in _single(report, width, paint)]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n" if blocks else ""
+
+
+def _single(report: Report, width: int, paint: Paint) -> list[list[str]]:
+    blocks = [_headline(report, width, paint)]
+    blocks += [_table(table, width, paint) for table in tables.tables(report)]
+    blocks.append(_notes(report.notes, width, paint))
+    blocks.append(_cost(report, width, paint))
+    return blocks + _tensors(report, width, paint)
+
+
+def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[str]] | None:
+    """The reports as columns, None where these do not fit."""
+    marks = [f"[{i}]" for i in range(1, len(reports) + 1)]
+    table = _escaped(tables.figures(reports, [f"{m} {r.repo}" for m, r in zip(marks, reports, strict=True)]))
+    shown = fitting(table.columns, table.rows, width)
+    # A repo's name may be cut, since it stands in full above; a figure may not.
+    if shown is None or any(size < _widest(table, i) for i, size in shown):
+        return None
+    blocks = []
+    for mark, report in zip(marks, reports, strict=True):
+        blocks.append(_headline(report, width, paint, mark + " "))
+    blocks.append(_table(table, width, paint, escaped=True))
+    for mark, report in zip(marks, reports, strict=True):
+        if report.menu:
+            choice = tables.menu(report)
+            blocks.append(_table(choice._replace(title=f"{mark} {choice.title}"), width, paint))
+    for mark, report in zip(marks, reports, strict=True):
+        blocks.append(_notes(report.notes, width, paint, mark + " "))
+    blocks.append([line for m, r in zip(marks, reports, strict=True) for line in _cost(r, width, paint, m + " ")])
+    for mark, report in zip(marks, reports, strict=True):
+        blocks += _tensors(report, width, paint, mark + " ")
+    return blocks
+
+
+def _widest(table: Table, column: int) -> int:
+    return max(measure(row[column]) for row in table.rows)
+
+
+def _headline(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
+    lines = []
+    for kind, phrases in phrases.headline(report):
+        safe = [terminal(p) for p in phrases]
+        if kind == "title":
+            lines.append(paint(cut(mark + safe[0], width), kind))
+        elif safe:
+            lines += [paint(line, kind) for line in join(safe, width, "  ")]
+    return lines
+
+
+def _table(table: Table, width: int, paint: Paint, *, escaped: bool = False) -> list[str]:
+    safe = table if escaped else _escaped(table)
+    lines = layout(safe.columns, safe.rows, width)
+    return [paint(cut(safe.title, width), "heading"), *lines]
+
+
+def _escaped(table: Table) -> Table:
+    columns = tuple(c._replace(title=terminal(c.title)) for c in table.columns)
+    rows = tuple(tuple([terminal(cell) for cell in row]) for row in table.rows)
+    return Table(terminal(table.title), columns, rows)
+
+
+def _notes(notes: Iterable[Note], width: int, paint: Paint, mark: str = "") -> list[str]:
+    lines = []
+    for note in notes:
+        where = f" ({terminal(note.where)})" if note.where else ""
+        text = f"{mark}note {terminal(note.code)}: {terminal(note.message)}{where}"
+        lines += [paint(line, "note") for line in wrap(text, width, "  ")]
+    return lines
+
+
+def _cost(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
+    first, *rest = [terminal(p) for p in phrases.cost(report)]
+    return [paint(line, "detail") for line in join([f"{mark}cost: {first}", *rest], width, "  ")]
+
+
+def _tensors(report: Report, width: int, paint: Paint, mark: str = "") -> list[list[str]]:
+    if report.tensor_rows is None:
+        return []
+    if not report.tensor_rows:
+        return [[paint(cut(f"{mark}no tensor to list in {terminal(report.repo)}", width), "heading")]]
+    by_file = groupby(report.tensor_rows, key=lambda row: row.file)
+    listings = [tables.tensors(list(rows)) for _, rows in by_file]
+    return [_table(t._replace(title=mark + t.title), width, paint) for t in listings]
+
+
+def _plain(line: str, kind: str) -> str:
+    return line
+
+
+def _painted(line: str, kind: str) -> str:
+    return f"\x1b[{_STYLES[kind]}m{line}\x1b[0m" if line else line

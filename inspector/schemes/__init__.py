@@ -1,0 +1,119 @@
+"""Ways of storing a weight: one short file each, one line here.
+
+A scheme has `NAME`, `ROLES` (the suffixes that it knows; the longest match splits a tensor's name into base and
+role) and `recognise(group) -> Claim | None`, which looks at dtypes and shapes first and at the declared config only
+for what bytes cannot say. No scheme has priority: `read` gives every tensor to exactly one claim or to none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from inspector.model import Claim, Group, Note, Stored
+from inspector.schemes import buffers, compressed_tensors, dense, fp4_in_int8, fp8, mxfp4_blocks
+
+
+class Scheme(Protocol):
+    """What a module of this folder offers."""
+
+    @property
+    def NAME(self) -> str:
+        """The scheme's word in reports."""
+        ...
+
+    @property
+    def ROLES(self) -> tuple[str, ...]:
+        """The suffixes that it knows."""
+        ...
+
+    def recognise(self, group: Group, /) -> Claim | None:
+        """The scheme's reading of the group, or None if it is not this scheme's."""
+        ...
+
+
+SCHEMES: Final[tuple[Scheme, ...]] = (dense, buffers, fp8, fp4_in_int8, mxfp4_blocks, compressed_tensors)
+
+ATTENDANTS: Final = (
+    ".input_scale",
+    ".output_scale",
+    ".activation_scale",
+    ".input_zero_point",
+    ".k_scale",
+    ".v_scale",
+    ".q_scale",
+    ".kv_scale",
+)
+"""Scales of activations and of the KV cache: overhead beside any payload, and by themselves."""
+
+ROLES: Final = tuple(sorted({r for s in SCHEMES for r in s.ROLES} | set(ATTENDANTS), key=lambda r: (-len(r), r)))
+"""All role suffixes, longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What all schemes together make of a group: claims on disjoint roles, and the roles nobody may count."""
+
+    claims: tuple[Claim, ...]
+    unknown: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def splitter() -> Callable[[str], tuple[str, str]]:
+    """A function name -> (base, role), which remembers the endings it has met (a few hundred per checkpoint)."""
+    known: dict[str, str] = {}
+    deep = tuple(r for r in ROLES if r.count(".") > 2)
+
+    def split(name: str) -> tuple[str, str]:
+        last = name.rfind(".")
+        before = name.rfind(".", 0, last) if last > 0 else -1
+        tail = name[before:] if before >= 0 else name
+        role = known.get(tail)
+        if role is None:
+            role = next((r for r in ROLES if name.endswith(r) and len(r) < len(name)), "")
+            if not any(d.endswith(tail) for d in deep):
+                known[tail] = role
+        return (name[: -len(role)], role) if role else (name, "")
+
+    return split
+
+
+def read(group: Group) -> Reading:
+    """Ask every scheme; two claims on one tensor, or none, leave it unknown with a note."""
+    claims = [c for c in (scheme.recognise(group) for scheme in SCHEMES) if c is not None]
+    taken: dict[str, list[str]] = {}
+    for claim in claims:
+        for role in (*claim.payload, *claim.overhead):
+            taken.setdefault(role, []).append(claim.scheme)
+    notes: list[Note] = []
+    disputed = {role: names for role, names in taken.items() if len(names) > 1}
+    if disputed:
+        names = sorted({n for several in disputed.values() for n in several})
+        notes.append(Note("two_schemes", f"claimed by {' and '.join(names)}; precision unknown", group.base))
+        claims = [c for c in claims if not disputed.keys() & {*c.payload, *c.overhead}]
+        taken = {role: [c.scheme] for c in claims for role in (*c.payload, *c.overhead)}
+    left = [role for role in group.tensors if role not in taken]
+    return _settle(group, claims, left, notes)
+
+
+def _settle(group: Group, claims: list[Claim], left: list[str], notes: list[Note]) -> Reading:
+    """Give companions that no scheme named to the one payload they serve; the rest is unknown."""
+    served = [c for c in claims if c.payload]
+    attendants = tuple(r for r in left if r in ATTENDANTS or group.tensors[r].dtype == "F8_E8M0")
+    unknown = tuple(r for r in left if r not in attendants)
+    if attendants and len(served) == 1 and not unknown:
+        claims[claims.index(served[0])] = replace(served[0], overhead=served[0].overhead + attendants)
+    elif attendants:
+        claims.append(Claim("scales", None, 0, (), attendants, evidence="scales without a weight of their own"))
+    notes.extend(Note("unknown_precision", _why(group, group.tensors[r], r), group.base + r) for r in unknown)
+    for claim in claims:
+        notes.extend(claim.notes)
+    return Reading(tuple(claims), unknown, tuple(notes))
+
+
+def _why(group: Group, tensor: Stored, role: str) -> str:
+    others = ", ".join(f"{r or '(itself)'} {t.dtype} {list(t.shape)}" for r, t in group.tensors.items() if r != role)
+    beside = f" beside {others}" if others else ""
+    stored = f"{tensor.dtype} {list(tensor.shape)}{beside}"
+    return f"{stored} fits no known way of storing a weight; bytes counted, parameters not"
