@@ -1,0 +1,66 @@
+"""`scripts/make_fixtures [--check] [REPO ...]`: write every fixture, or say which ones differ from the layouts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from scripts.layouts import deepseek_v41
+from scripts.layouts.recording import Contradiction, Recording
+from tests.loopback import fixture
+
+BUDGET = 8_000_000
+"""Bytes that all fixtures together may take in git."""
+
+LAYOUTS: Mapping[str, Callable[[], Recording]] = {
+    "deepseek-ai/DeepSeek-V4.1-Flash": deepseek_v41.record,
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit status 1 where a figure contradicts its publication, a fixture differs, or the budget is passed."""
+    parser = argparse.ArgumentParser(prog="scripts/make_fixtures", description=__doc__)
+    parser.add_argument("repos", nargs="*", metavar="REPO", help="only these (default: all)")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where files on disk differ")
+    parser.add_argument("--root", type=Path, default=fixture.FIXTURES, help="where to write (default: %(default)s)")
+    args = parser.parse_args(argv)
+    unknown = sorted(set(args.repos) - set(LAYOUTS))
+    if unknown:
+        print(f"no layout for {', '.join(unknown)}; there are: {', '.join(LAYOUTS)}", file=sys.stderr)
+        return 2
+    bad = False
+    for name in args.repos or LAYOUTS:
+        begun = time.monotonic()
+        try:
+            recording = LAYOUTS[name]()
+        except Contradiction as problem:
+            print(f"contradiction: {problem}", file=sys.stderr)
+            bad = True
+            continue
+        if args.check:
+            same = _same(recording, name, args.root)
+            bad |= not same
+            print(f"{name}: {'as on disk' if same else 'differs from what is on disk'}")
+        else:
+            size = recording.write(args.root)
+            print(f"{name}: {len(recording.tensors):,} tensors, {size:,} B, {time.monotonic() - begun:.1f} s")
+    total = sum(p.stat().st_size for p in args.root.glob("*/*"))
+    print(f"all fixtures: {total:,} B of {BUDGET:,}")
+    return 1 if bad or total > BUDGET else 0
+
+
+def _same(recording: Recording, name: str, root: Path) -> bool:
+    """Compares what the archives hold, not their bytes, which depend on the version of liblzma."""
+    with tempfile.TemporaryDirectory() as scratch:
+        recording.write(Path(scratch))
+        new, old = fixture.folder(name, Path(scratch)), fixture.folder(name, root)
+        if not (old / "fixture.json").is_file():
+            return False
+        if (new / "fixture.json").read_bytes() != (old / "fixture.json").read_bytes():
+            return False
+        data = "data.tar.xz"
+        return fixture.unpack((new / data).read_bytes()) == fixture.unpack((old / data).read_bytes())
