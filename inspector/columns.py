@@ -75,17 +75,16 @@ def layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int)
 def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[tuple[int, int]] | None:
     """The (index, size) of each column that a table of `width` columns shows, None where it cannot be a table."""
     sizes = [max([measure(c.title), *[measure(row[i]) for row in rows]]) for i, c in enumerate(columns)]
+    sizes = [min(size, max(width, c.floor)) if c.floor else size for size, c in zip(sizes, columns, strict=True)]
     shown = list(range(len(columns)))
     for i in reversed(range(len(columns))):
         if columns[i].optional and _total(sizes, shown) > width:
             shown.remove(i)
-    while (over := _total(sizes, shown) - width) > 0:
+    while _total(sizes, shown) > width:
         able = [i for i in shown if columns[i].floor and sizes[i] > columns[i].floor]
         if not able:
             return None
-        widest = max(able, key=lambda i: sizes[i])
-        rest = max((sizes[i] for i in able if sizes[i] < sizes[widest]), default=0)
-        sizes[widest] -= max(1, min(over, sizes[widest] - max(rest, columns[widest].floor)))
+        sizes[max(able, key=lambda i: sizes[i])] -= 1
     return [(i, sizes[i]) for i in shown]
 
 
@@ -97,7 +96,7 @@ def _records(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: in
     lines = []
     for row in rows:
         lines.append(cut(row[0], width))
-        pairs = [f"{c.title} {cell}" for c, cell in zip(columns[1:], row[1:], strict=True)]
+        pairs = [cut(f"{c.title} {cell}", 2 * width) for c, cell in zip(columns[1:], row[1:], strict=True)]
         lines += [cut("    " + line, width) for line in join(pairs, max(width - 4, 8))]
     return lines
 

@@ -12,12 +12,6 @@ from inspector.units import both, count, gb
 
 UNKNOWN: Final = "unknown"
 NONE: Final = "none"
-_VERDICTS: Final = {
-    "yes": "already quantised",
-    "partly": "partly quantised",
-    "no": "not quantised",
-    "unknown": "quantised or not is unknown",
-}
 
 
 class Line(NamedTuple):
@@ -48,7 +42,7 @@ def headline(report: Report) -> tuple[Line, ...]:
         lines.append(Line("answer", ("nothing here that can be loaded as a checkpoint",)))
     details = [
         report.format,
-        f"{report.tensors:,} tensors" if report.files else "",
+        many(report.tensors, "tensor") if report.files else "",
         f"{exact(report.tensor_bytes)} tensor bytes" if report.files else "",
         f"variant {report.variant}" if report.variant else "",
         report.kind if report.kind not in ("model", "") else "",
@@ -59,9 +53,9 @@ def headline(report: Report) -> tuple[Line, ...]:
 
 
 def verdict(report: Report) -> str:
-    """Whether the checkpoint ships quantised, in words."""
+    """Whether the checkpoint ships quantised, in words: the summary, with its question where that is unknown."""
     found = report.prequantised
-    return f"{_VERDICTS[found.verdict]}: {found.summary}" if found.summary else _VERDICTS[found.verdict]
+    return f"already quantised? {found.summary}" if found.verdict == "unknown" else found.summary
 
 
 def cost(report: Report) -> tuple[str, ...]:

@@ -32,13 +32,23 @@ def tables(report: Report) -> tuple[Table, ...]:
 def components(report: Report) -> Table:
     """Cells by component and precision, largest precision first, with the total as last row."""
     cells = [cell for _, part in by_component(report.cells) for cell in part]
-    rows = [(c.component, *_cell(c, report.tensor_bytes)) for c in cells]
+    whole = sum(c.bytes for c in cells)
+    rows = [(c.component, *_cell(c, whole)) for c in cells]
     if rows:
-        whole = sum(c.bytes for c in cells)
         overhead = sum(c.overhead_bytes for c in cells)
         average = bits(report.bits_per_weight)
         rows.append(
-            ("total", "all", counted(report.parameters), both(whole), "100 %", average, both(overhead), "all", "all")
+            (
+                "total read" if report.incomplete else "total",
+                "all",
+                counted(report.parameters),
+                both(whole),
+                "100 %",
+                average,
+                both(overhead),
+                "all",
+                "all",
+            )
         )
     columns = (
         Column("component"),
@@ -94,7 +104,7 @@ def claims(report: Report) -> Table:
         if value is not None and value != measured:
             rows.append((claim, f"{value:,}", f"{exact(measured)} {quantity}"))
     columns = (Column("claim"), Column("says", right=True), Column("headers say", right=True))
-    return Table("Claims that differ from the headers", columns, tuple(rows))
+    return Table("Claims that the headers do not confirm", columns, tuple(rows))
 
 
 def ledger(report: Report) -> Table:
@@ -174,13 +184,13 @@ def _matrix(reports: Sequence[Report], labels: Sequence[str], sizes: Sequence[di
     return [(n, *[cell(r, s.get(n)) for r, s in zip(reports, sizes, strict=True)]) for n in labels]
 
 
-def _cell(cell: Cell, whole: int | None) -> tuple[str, ...]:
+def _cell(cell: Cell, whole: int) -> tuple[str, ...]:
     weights = cell.parameters != 0
     return (
         cell.precision or NONE,
         counted(cell.parameters),
         both(cell.bytes),
-        percent(cell.bytes, whole) if whole else UNKNOWN,
+        percent(cell.bytes, whole),
         bits(bits_per_weight(cell.bytes, cell.parameters)) if weights else NONE,
         both(cell.overhead_bytes),
         " ".join(cell.storage_dtypes) or NONE,

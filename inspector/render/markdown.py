@@ -22,8 +22,8 @@ def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False
 
 def _report(report: Report) -> list[str]:
     blocks = []
-    for kind, phrases in phrases.headline(report):
-        text = " · ".join(map(markdown, phrases))
+    for kind, parts in phrases.headline(report):
+        text = " · ".join(map(markdown, parts))
         if text:
             blocks.append({"title": f"## {text}", "alarm": f"**{text}**"}.get(kind, text))
     for table in tables.tables(report):

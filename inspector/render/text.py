@@ -11,6 +11,9 @@ from inspector.escape import terminal
 from inspector.model import Note, Report
 from inspector.tables import Table
 
+_LONGEST = 600
+"""Characters of one phrase or note: beyond that it is a repo's text that runs away, and its middle is cut."""
+
 Paint = Callable[[str, str], str]
 
 _STYLES = {"title": "1", "alarm": "1;31", "answer": "1", "detail": "2", "heading": "4", "note": "33", "": ""}
@@ -65,8 +68,8 @@ def _widest(table: Table, column: int) -> int:
 
 def _headline(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
     lines = []
-    for kind, phrases in phrases.headline(report):
-        safe = [terminal(p) for p in phrases]
+    for kind, parts in phrases.headline(report):
+        safe = [terminal(p, width if kind == "detail" else _LONGEST) for p in parts]
         if kind == "title":
             lines.append(paint(cut(mark + safe[0], width), kind))
         elif safe:
@@ -89,14 +92,14 @@ def _escaped(table: Table) -> Table:
 def _notes(notes: Iterable[Note], width: int, paint: Paint, mark: str = "") -> list[str]:
     lines = []
     for note in notes:
-        where = f" ({terminal(note.where)})" if note.where else ""
-        text = f"{mark}note {terminal(note.code)}: {terminal(note.message)}{where}"
+        where = f" ({terminal(note.where, 2 * width)})" if note.where else ""
+        text = f"{mark}note {terminal(note.code, width)}: {terminal(note.message, _LONGEST)}{where}"
         lines += [paint(line, "note") for line in wrap(text, width, "  ")]
     return lines
 
 
 def _cost(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
-    first, *rest = [terminal(p) for p in phrases.cost(report)]
+    first, *rest = [terminal(p, width) for p in phrases.cost(report)]
     return [paint(line, "detail") for line in join([f"{mark}cost: {first}", *rest], width, "  ")]
 
 
