@@ -70,4 +70,5 @@ def test_optional_columns_go_first_then_names_are_cut() -> None:
 
 
 def test_rows_become_phrases_where_no_table_fits() -> None:
-    assert layout(COLUMNS, ROWS[1:], 12) == ["b", "    size", "    3,456", "    extra yy"]
+    columns = (Column("name"), Column("size in B"), Column("extra"))
+    assert layout(columns, ROWS[1:], 20) == ["b", "    size in B 3,456", "    extra yy"]

@@ -1,0 +1,26 @@
+"""Subcommands, one module each, imported only when one is called.
+
+To add a command, add a module here with a click command named `command`, and a row to `COMMANDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+import click
+
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "schema": "Print the JSON Schema of `--format json`.",
+    }
+)
+"""Each command's word, which is also its module here, and its line in `--help`."""
+
+
+def load(word: str) -> click.Command:
+    """The click command of one of `COMMANDS`."""
+    command: click.Command = import_module(f"{__name__}.{word}").command
+    return command

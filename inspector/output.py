@@ -1,0 +1,89 @@
+"""Where text goes and how it may look there: standard output or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from inspector.errors import UsageError
+
+PLAIN_WIDTH = 80
+"""Columns where no terminal says how many it has."""
+
+
+def emit(text: str, path: str | None) -> None:
+    """Write to `path`, or to standard output for None and `-`. Raises UsageError where it cannot be written."""
+    if path is None or path == "-":
+        _print(text)
+    else:
+        _replace(Path(path), text.encode("utf-8", "backslashreplace"))
+
+
+def check(path: str | None) -> None:
+    """Raise UsageError where `path` is sure not to be writable, before any work is done for it."""
+    if path is None or path == "-":
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise UsageError(f"--output {path}", "is a folder", "Name a file in it")
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"--output {path}", f"there is no folder {target.parent}", "Make it first")
+
+
+def colour(stream: IO[str], environ: Mapping[str, str], *, plain: bool = False) -> bool:
+    """Whether escape codes may go to this stream.
+
+    `plain`, then NO_COLOR (no-color.org), then FORCE_COLOR (force-color.org), then TERM=dumb, then the terminal.
+    """
+    if plain or environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return True
+    return environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def width(stream: IO[str]) -> int:
+    """The columns of the terminal behind this stream, 80 where there is none."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if stream.isatty() else PLAIN_WIDTH
+
+
+def _print(text: str) -> None:
+    out = sys.stdout
+    # Under a locale that lacks a character it is shown as its escape, instead of failing half way.
+    encoding = out.encoding or "utf-8"
+    try:
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        out.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; the interpreter must not flush into the pipe again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+    except OSError as error:
+        raise UsageError("standard output", f"cannot be written: {error.strerror}") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    try:
+        # A link keeps pointing where it does, and a device or pipe is written into, never replaced.
+        target = path.resolve()
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            target.write_bytes(content)
+            return
+        part = target.with_name(f".inspect-{secrets.token_hex(6)}.part")
+        try:
+            part.write_bytes(content)
+            if target.exists():
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        advice = "Choose a file that you may write with -o"
+        raise UsageError(f"--output {path}", f"cannot be written: {error.strerror}", advice) from error

@@ -1,0 +1,46 @@
+"""One progress bar on standard error, where a person sits at a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+from inspector.escape import terminal
+from inspector.units import gb
+
+if TYPE_CHECKING:
+    from inspector.model import Progress
+
+
+@contextmanager
+def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """A callback that draws, or None where nothing may be drawn: quiet, no terminal, or TERM=dumb."""
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    from tqdm import tqdm
+
+    bars: list[tqdm[NoReturn]] = []
+
+    def draw(progress: Progress) -> None:
+        # The bar is made by the first call, so that it never stands there without knowing its total.
+        total, stage = progress.total or None, terminal(progress.stage, 40)
+        if not bars:
+            bars.append(tqdm(total=total, desc=stage, unit="file", leave=False, dynamic_ncols=True, file=sys.stderr))
+        bar = bars[0]
+        changed = (bar.total, bar.desc) != (total, f"{stage}: ")
+        bar.total = total
+        bar.set_description_str(f"{stage}: ", refresh=False)
+        bar.set_postfix_str(gb(progress.bytes), refresh=False)
+        bar.update(progress.done - bar.n)
+        if changed:
+            bar.refresh()
+
+    try:
+        yield draw
+    finally:
+        for bar in bars:
+            bar.close()
