@@ -89,8 +89,8 @@ def first_word(params: Iterable[click.Parameter], args: Sequence[str]) -> int | 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     words = [] if ctx.params.get("repos") else [w for w in COMMANDS if w.startswith(incomplete)]
-    found = [CompletionItem(word, help=COMMANDS[word]) for word in words]
-    return [*found, CompletionItem(incomplete, type="file")]
+    # Not both: click's script for bash forgets the words when it is told to complete files.
+    return [CompletionItem(w, help=COMMANDS[w]) for w in words] or [CompletionItem(incomplete, type="file")]
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -112,17 +112,25 @@ def _head(text: str, width: int) -> str:
 
 def _fill(pieces: Sequence[str], gap: str, width: int, indent: str) -> list[str]:
     lines: list[str] = []
-    line = ""
+    line, taken = "", 0
+    room = max(width - measure(indent), 1)
     for piece in pieces:
         # A phrase too long for any line is broken at its spaces, a word too long for any line where it must be.
-        fits_alone = measure(indent) + measure(piece) <= width
-        words = [piece] if fits_alone else _break(piece, max(width - measure(indent), 1))
+        words = [piece] if measure(piece) <= room else _break(piece, room)
         for i, word in enumerate(words):
             joint = gap if i == 0 else " "
-            if line.strip() and measure(line) + measure(joint) + measure(word) > width:
+            size = measure(word)
+            if taken and taken + len(joint) + size > width:
                 lines.append(line)
-                line = ""
-            line = f"{line}{joint}{word}" if line.strip() else (indent if lines else "") + word
+                line, taken = "", 0
+            if not taken:
+                line = indent if lines else ""
+                taken = len(line)
+            else:
+                line += joint
+                taken += len(joint)
+            line += word
+            taken += size
     return [*lines, line] if line else lines
 
 

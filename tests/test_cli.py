@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -463,9 +464,25 @@ def test_completion_knows_words_options_and_choices() -> None:
     assert "--tensors" not in completions("schema", "--t")
 
 
-def test_bash_completes_the_command() -> None:
-    done = run(_INSPECT_COMPLETE="bash_complete", COMP_WORDS="inspect sch", COMP_CWORD="1")
-    assert done.stdout.splitlines()[0] == b"plain,schema"
+def test_completion_in_bash_itself(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here: its completion was not tried")
+    command = tmp_path / "inspect"
+    root = Path(__file__).parent.parent
+    command.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(root)!r})\n{FAKE}", "utf-8")
+    command.chmod(0o755)
+    script = """
+source <(_INSPECT_COMPLETE=bash_source inspect)
+compopt() { echo "files"; }
+try() { COMPREPLY=(); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _inspect_completion inspect; echo "${COMPREPLY[*]}"; }
+try inspect sch; try inspect ./s; try inspect --format js; try inspect schema --o
+"""
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [bash, "--norc", "-c", script], capture_output=True, check=False, timeout=60, env={**os.environ, "PATH": path}
+    )
+    assert done.stdout.decode().split() == ["schema", "files", "json", "--output"]
 
 
 # --- on a terminal
