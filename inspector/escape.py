@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MENTION = re.compile(r"@(?=\w)")
+_MARKUP = str.maketrans({c: "\\" + c for c in "\\`*_{}[]|#!~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
 def terminal(text: str, width: int | None = None) -> str:
@@ -23,13 +26,8 @@ def terminal(text: str, width: int | None = None) -> str:
 
 
 def markdown(text: str) -> str:
-    """`terminal` text for a table cell: characters that Markdown or HTML would read as markup are escaped."""
-    out = terminal(text)
-    for c in "\\`*_{}[]<>|#!~&":
-        out = (
-            out.replace(c, "\\" + c) if c not in "<>&" else out.replace(c, {"<": "&lt;", ">": "&gt;", "&": "&#38;"}[c])
-        )
-    return out
+    """`terminal` text for a table cell: what Markdown or HTML would read as markup, or GitHub as a mention, is escaped."""
+    return _MENTION.sub("&#64;", terminal(text).translate(_MARKUP))
 
 
 def csv(text: str) -> str:
