@@ -1,0 +1,43 @@
+"""What was asked of the network, counted at the one place where it is asked."""
+
+from __future__ import annotations
+
+import threading
+
+
+class Meter:
+    """Requests sent, body bytes taken from sockets (compressed ones as they came) and retries; any thread may add."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests = self._bytes = self._retries = 0
+
+    def request(self) -> None:
+        """Count one HTTP request, answered or not."""
+        with self._lock:
+            self._requests += 1
+
+    def body(self, count: int) -> None:
+        """Count body bytes."""
+        with self._lock:
+            self._bytes += count
+
+    def retry(self) -> None:
+        """Count one more try of something that failed."""
+        with self._lock:
+            self._retries += 1
+
+    @property
+    def requests(self) -> int:
+        """HTTP requests so far, each redirect and each try counted."""
+        return self._requests
+
+    @property
+    def bytes(self) -> int:
+        """Body bytes so far."""
+        return self._bytes
+
+    @property
+    def retries(self) -> int:
+        """Tries after the first, so far."""
+        return self._retries

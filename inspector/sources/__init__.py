@@ -1,0 +1,45 @@
+"""The only code that touches network or disk for a checkpoint: one file per kind of source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from inspector import environment
+from inspector.address import Address
+from inspector.errors import UsageError
+from inspector.escape import terminal
+from inspector.model import Source
+
+SOURCES = ("local", "cache", "hub")
+"""The kinds of source there are, each a module here; `open_source` chooses by the address."""
+
+
+def open_source(
+    address: Address,
+    *,
+    token: str | None = None,
+    endpoint: str | None = None,
+    timeout: float | None = None,
+    jobs: int | None = None,
+    offline: bool | None = None,
+    trace: Callable[[str], None] | None = None,
+) -> Source:
+    """The source of an address. `offline` None follows `HF_HUB_OFFLINE`; offline, the Hub's cache is all there is.
+
+    `timeout` is in seconds, for everything that the source does together. Nothing is read before it is asked for.
+    """
+    if address.kind == "local":
+        from inspector.sources.local import LocalSource
+
+        return LocalSource(address)
+    if address.kind == "url":
+        message = "files outside the Hub are not read yet"
+        raise UsageError(terminal(address.name, 200), message, "Download the file and give its path.")
+    if environment.offline(os.environ) if offline is None else offline:
+        from inspector.sources.cache import CacheSource
+
+        return CacheSource(address)
+    from inspector.sources.hub import HubSource
+
+    return HubSource(address, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, trace=trace)
