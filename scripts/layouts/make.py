@@ -9,7 +9,17 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from scripts.layouts import deepseek_v41
+from scripts.layouts import (
+    deepseek_v3,
+    deepseek_v4,
+    deepseek_v41,
+    diffusion,
+    glm53,
+    gpt_oss,
+    kimi,
+    llama,
+    sentence,
+)
 from scripts.layouts.recording import Contradiction, Recording
 from tests.loopback import fixture
 
@@ -18,6 +28,18 @@ BUDGET = 8_000_000
 
 LAYOUTS: Mapping[str, Callable[[], Recording]] = {
     "deepseek-ai/DeepSeek-V4.1-Flash": deepseek_v41.record,
+    "deepseek-ai/DeepSeek-V3": deepseek_v3.record,
+    "deepseek-ai/DeepSeek-V4-Flash-0731": deepseek_v4.record_flash,
+    "deepseek-ai/DeepSeek-V4-Pro": deepseek_v4.record_pro,
+    "zai-org/GLM-5.3-Flash": glm53.record_fp8,
+    "zai-org/GLM-5.3-Flash-BF16": glm53.record_bf16,
+    "openai/gpt-oss-20b": gpt_oss.record_20b,
+    "openai/gpt-oss-120b": gpt_oss.record_120b,
+    "moonshotai/Kimi-K2.5": kimi.record,
+    "meta-llama/Llama-3.1-8B": llama.record,
+    "example/llama-3.1-8b-lora": llama.record_adapter,
+    "example/sentence-encoder": sentence.record,
+    "example/stable-diffusion-1": diffusion.record,
 }
 
 

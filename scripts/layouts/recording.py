@@ -89,6 +89,11 @@ class Recording:
         """How many files there are so far."""
         return sum(p.endswith(suffix) for p in self._files)
 
+    @property
+    def tensor_bytes(self) -> int:
+        """Stored bytes of the counted tensors."""
+        return sum(t.nbytes for t in self.tensors)
+
     def stored(self, path: str) -> bytes:
         """The stored bytes of a file."""
         return self._stored.get(path, b"")
@@ -109,7 +114,7 @@ class Recording:
         by_dtype = totals(self.tensors)
         expected = {
             "tensors": len(self.tensors),
-            "tensor_bytes": sum(row["bytes"] for row in by_dtype.values()),
+            "tensor_bytes": self.tensor_bytes,
             "dtypes": by_dtype,
             "repo_files": self.count(),
             "repo_bytes": self.size(),
