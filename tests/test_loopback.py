@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
-import os
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.loopback import Fault, LoopbackHub, Record, Repo, RequestInfo, Virtual
-
-HEADER = b'{"w":{"dtype":"BF16","shape":[500],"data_offsets":[0,1000]}}    '
-SHARD = Virtual(len(HEADER).to_bytes(8, "little") + HEADER, 8 + len(HEADER) + 1000)
-CONFIG = json.dumps({"model_type": "tiny", "padding": "x" * 3000}).encode()
-FILES: dict[str, bytes | Virtual] = {
-    "config.json": CONFIG,
-    "model.safetensors": SHARD,
-    "sub/deep/note.txt": b"hello",
-    "sub/a.txt": b"a",
-}
-REPO = Repo.build("org/tiny", FILES)
+from tests.loopback import LoopbackHub, Repo
+from tests.loopback.trial import CONFIG, FILES, REPO, SHARD, ask
 
 
 @pytest.fixture
 def hub() -> Iterator[LoopbackHub]:
     with LoopbackHub([REPO]) as running:
         yield running
-
-
-def ask(url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """One exchange on a fresh connection, no redirects followed."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=5)
-    try:
-        target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.request(method, target, headers={k.replace("_", "-"): v for k, v in headers.items()})
-        answer = connection.getresponse()
-        return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
-    finally:
-        connection.close()
 
 
 def api(hub: LoopbackHub, target: str, **headers: str) -> Any:
@@ -206,74 +177,10 @@ def test_mirror_without_sizes_or_cdn() -> None:
         assert headers["x-repo-commit"] == REPO.head
 
 
-def one(fault: Fault) -> LoopbackHub:
-    """A mirror that spoils the first answer for the shard with `fault`."""
-
-    def faults(request: RequestInfo) -> Fault | None:
-        return fault if request.file == "model.safetensors" and request.attempt == 1 else None
-
-    return LoopbackHub([REPO], mirror=True, faults=faults)
-
-
-SHARD_URL = "/org/tiny/resolve/main/model.safetensors"
-
-
-def test_faults_change_status_headers_and_ranges() -> None:
-    with one(Fault(status=503, headers={"Retry-After": "1", "Server": None}, body=b"busy")) as hub:
-        status, headers, body = ask(hub.endpoint + SHARD_URL)
-        assert (status, headers["retry-after"], body) == (503, "1", b"busy")
-        assert ask(hub.endpoint + SHARD_URL)[0] == 200
-    with one(Fault(ignore_range=True)) as hub:
-        status, _, body = ask(hub.endpoint + SHARD_URL, Range="bytes=0-7")
-        assert (status, len(body)) == (200, 1072)
-    with one(Fault(headers={"Content-Range": "bytes 8-15/9"})) as hub:
-        assert ask(hub.endpoint + SHARD_URL, Range="bytes=0-7")[1]["content-range"] == "bytes 8-15/9"
-    with one(Fault(gzip=True)) as hub:
-        status, headers, body = ask(hub.endpoint + SHARD_URL, Range="bytes=0-7")
-        assert (status, headers["content-encoding"]) == (206, "gzip")
-        assert gzip.decompress(body) == SHARD.header[:8]
-
-
-def test_faults_break_the_connection() -> None:
-    with one(Fault(truncate_after=5)) as hub:
-        with pytest.raises(http.client.IncompleteRead) as caught:
-            ask(hub.endpoint + SHARD_URL)
-        assert caught.value.partial == SHARD.header[:5]
-        assert hub.requests[0].sent == 5
-    with one(Fault(reset_after=-1)) as hub, pytest.raises(ConnectionResetError):
-        ask(hub.endpoint + SHARD_URL)
-    with one(Fault(reset_after=5)) as hub, pytest.raises(ConnectionResetError):
-        ask(hub.endpoint + SHARD_URL)
-    with one(Fault(raw=b"NONSENSE\r\n")) as hub, pytest.raises(http.client.BadStatusLine):
-        ask(hub.endpoint + SHARD_URL)
-
-
-def test_faults_slow_the_answer() -> None:
-    with one(Fault(delay=0.2)) as hub:
-        begun = time.monotonic()
-        ask(hub.endpoint + SHARD_URL)
-        assert time.monotonic() - begun >= 0.2
-    with one(Fault(rate=4000)) as hub:
-        begun = time.monotonic()
-        ask(hub.endpoint + SHARD_URL, Range="bytes=0-799")
-        assert 0.15 <= time.monotonic() - begun < 2
-    with one(Fault(stall_after=5)) as hub:
-        with socket.create_connection(("127.0.0.1", hub.port)) as raw:
-            raw.settimeout(0.3)
-            raw.sendall(f"GET {SHARD_URL} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            got = b""
-            with pytest.raises(TimeoutError):
-                while True:
-                    got += raw.recv(4096)
-        assert got.endswith(b"\r\n\r\n" + SHARD.header[:5])
-        begun = time.monotonic()
-    assert time.monotonic() - begun < 2, "closing must not wait for a stalled answer"
-
-
 def test_latency_and_shared_bandwidth() -> None:
     with LoopbackHub([REPO], mirror=True, latency=0.1, bandwidth=10_000) as hub:
         begun = time.monotonic()
-        ask(hub.endpoint + SHARD_URL)
+        ask(f"{hub.endpoint}/org/tiny/resolve/main/model.safetensors")
         assert 0.2 <= time.monotonic() - begun < 2
 
 
@@ -281,81 +188,3 @@ def test_replacing_a_repo_keeps_pinned_commits_readable(hub: LoopbackHub) -> Non
     hub.put(REPO.with_commit({"config.json": b"{}"}))
     assert api(hub, "/api/models/org/tiny")["sha"] != REPO.head
     assert api(hub, f"/api/models/org/tiny/revision/{REPO.head}")["sha"] == REPO.head
-
-
-CLIENT = """
-import json, sys
-from huggingface_hub import HfApi, hf_hub_download
-from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
-api = HfApi()
-out = {"files": api.list_repo_files("org/sharded")}
-out["tree"] = len(list(api.list_repo_tree("org/sharded", recursive=True)))
-info = api.model_info("org/sharded", files_metadata=True)
-out["sha"], out["sizes"] = info.sha, {s.rfilename: s.size for s in info.siblings}
-out["lfs"] = {s.rfilename: s.lfs.sha256 for s in info.siblings if s.lfs}
-meta = api.get_safetensors_metadata("org/sharded")
-out["parameters"], out["sharded"] = meta.parameter_count, meta.sharded
-out["single"] = sorted(api.get_safetensors_metadata("old/name").weight_map)
-out["config"] = open(hf_hub_download("org/sharded", "config.json")).read()
-out["deep"] = open(hf_hub_download("org/sharded", "sub/deep/note.txt", revision="refs/pr/1")).read()
-out["weights"] = len(open(hf_hub_download("org/sharded", "b.safetensors"), "rb").read())
-for key, repo, extra, error in (
-    ("missing", "org/none", {}, RepositoryNotFoundError),
-    ("revision", "org/sharded", {"revision": "x"}, RevisionNotFoundError),
-):
-    try:
-        api.model_info(repo, **extra)
-    except error:
-        out[key] = True
-try:
-    hf_hub_download("org/gated", "config.json")
-except GatedRepoError:
-    out["gated"] = True
-print(json.dumps(out))
-"""
-
-
-def test_the_real_client_works_unmodified(tmp_path: Any) -> None:
-    pytest.importorskip("huggingface_hub")
-
-    def shard(name: str) -> Virtual:
-        head = json.dumps({name: {"dtype": "BF16", "shape": [10, 5], "data_offsets": [0, 100]}}).encode()
-        return Virtual(len(head).to_bytes(8, "little") + head, 8 + len(head) + 100)
-
-    index = {"metadata": {}, "weight_map": {"x": "a.safetensors", "y": "b.safetensors"}}
-    files: dict[str, bytes | Virtual] = {
-        "config.json": CONFIG,
-        "sub/deep/note.txt": b"hello",
-        "model.safetensors.index.json": json.dumps(index).encode(),
-        "a.safetensors": shard("x"),
-        "b.safetensors": shard("y"),
-    }
-    sharded = Repo.build("org/sharded", files)
-    repos = [sharded.with_ref("refs/pr/1"), REPO, Repo.build("org/gated", FILES, gated="auto")]
-    with LoopbackHub(repos, renamed={"old/name": "org/tiny"}) as hub:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_") and "proxy" not in k.lower()}
-        environment |= {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "HF_TOKEN": "hf_test"}
-        environment |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        done = subprocess.run(
-            [sys.executable, "-c", CLIENT], env=environment, capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        records = hub.requests
-    out = json.loads(done.stdout)
-    assert sorted(out["files"]) == sorted(files)
-    assert out["tree"] == len(files) + 2
-    assert out["sha"] == sharded.head
-    assert out["sizes"]["a.safetensors"] == sharded.files["a.safetensors"].size
-    assert out["lfs"]["b.safetensors"] == sharded.files["b.safetensors"].sha256
-    assert (out["parameters"], out["sharded"], out["single"]) == ({"BF16": 100}, True, ["w"])
-    assert (out["config"], out["deep"]) == (CONFIG.decode(), "hello")
-    assert out["weights"] == sharded.files["b.safetensors"].size
-    assert out["missing"] and out["revision"] and out["gated"]
-    assert_token_stays_home(records)
-
-
-def assert_token_stays_home(records: tuple[Record, ...]) -> None:
-    on_cdn = [r for r in records if r.request.server == "cdn"]
-    assert on_cdn
-    assert all(r.authorization is None for r in on_cdn)
-    assert all(r.authorization == "Bearer hf_test" for r in records if r.request.server == "hub")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from scripts.layouts import plain
+from scripts.layouts.glm53_config import (
+    DENSE_INNER,
+    EXPERT_INNER,
+    EXPERTS,
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    VOCAB,
+    config,
+    sparse,
+)
 from scripts.layouts.glm53_published import FP8_FILES
 from scripts.layouts.recording import Json, Recording, shard_names
 from scripts.layouts.tensors import Rows, Tensor, by_dtype, greedy
 
-HIDDEN, VOCAB, LAYERS, EXPERTS, HEADS, EXPERT_INNER, DENSE_INNER = 4096, 154880, 45, 288, 64, 2048, 12288
 PREFIX = "model.language_model"
 DTYPE_ORDER = ("F32", "BF16", "F8_E4M3")
 LIMIT = 5 * 2**30
-
-
-def _sparse(layer: int) -> bool:
-    """Layers 3, 7, ... have latent attention with an indexer; so has the draft layer."""
-    return layer % 4 == 3 or layer == LAYERS
 
 
 class Layout(Rows):
@@ -48,7 +53,7 @@ class Layout(Rows):
         at = f"{PREFIX}.layers.{layer}"
         self.bf16(f"{at}.input_layernorm.weight", HIDDEN)
         self.bf16(f"{at}.post_attention_layernorm.weight", HIDDEN)
-        if _sparse(layer):
+        if sparse(layer):
             self._latent(f"{at}.self_attn")
         else:
             self._delta(f"{at}.self_attn")
@@ -162,101 +167,6 @@ def _quantised(rows: list[Tensor]) -> dict[str, Json]:
     }
 
 
-def _config(quantised: Json) -> dict[str, Json]:
-    kinds = ["deepseek_sparse_attention" if _sparse(i) else "linear_attention" for i in range(LAYERS)]
-    text: dict[str, Json] = {
-        "model_type": "glm5_next_text",
-        "dtype": "bfloat16",
-        "vocab_size": VOCAB,
-        "hidden_size": HIDDEN,
-        "intermediate_size": DENSE_INNER,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": HEADS,
-        "max_position_embeddings": 1048576,
-        "first_k_dense_replace": 3,
-        "moe_intermediate_size": EXPERT_INNER,
-        "n_routed_experts": EXPERTS,
-        "n_shared_experts": 1,
-        "num_experts_per_tok": 8,
-        "routed_scaling_factor": 2.5,
-        "scoring_func": "sigmoid",
-        "topk_method": "noaux_tc",
-        "norm_topk_prob": True,
-        "n_group": 1,
-        "topk_group": 1,
-        "moe_router_dtype": "float32",
-        "num_nextn_predict_layers": 1,
-        "mhc": True,
-        "hc_mult": 4,
-        "hc_eps": 1e-6,
-        "hc_sinkhorn_iters": 20,
-        "mla_use_nope": True,
-        "q_lora_rank": 1536,
-        "kv_lora_rank": 512,
-        "head_dim": 0,
-        "qk_head_dim": 256,
-        "qk_nope_head_dim": 256,
-        "qk_rope_head_dim": 0,
-        "v_head_dim": 256,
-        "index_n_heads": 32,
-        "index_head_dim": 128,
-        "index_topk": 2048,
-        "index_kpool": 4,
-        "index_kpool_compress": True,
-        "index_kpool_always_select_tail": True,
-        "indexer_rope_interleave": True,
-        "index_share_for_mtp_iteration": True,
-        "indexer_types": ["full"] * LAYERS,
-        "layer_types": kinds,
-        "mlp_layer_types": ["dense"] * 3 + ["sparse"] * (LAYERS - 3),
-        "linear_attn_config": {
-            "num_heads": HEADS,
-            "head_dim": 128,
-            "short_conv_kernel_size": 4,
-            "gate_lower_bound": -5.0,
-            "kda_layers": [i + 1 for i in range(LAYERS) if not _sparse(i)],
-            "full_attn_layers": [i + 1 for i in range(LAYERS) if _sparse(i)],
-        },
-        "swiglu_limit": 10.0,
-        "hidden_act": "silu",
-        "attention_bias": False,
-        "rms_norm_eps": 1e-5,
-    }
-    vision: dict[str, Json] = {
-        "model_type": "glm5_next_vision",
-        "depth": 24,
-        "hidden_size": 1024,
-        "intermediate_size": 4096,
-        "num_heads": 16,
-        "image_size": 448,
-        "patch_size": 14,
-        "temporal_patch_size": 2,
-        "spatial_merge_size": 2,
-        "out_hidden_size": HIDDEN,
-        "projection_intermediate_size": 10240,
-        "in_channels": 3,
-        "attention_bias": True,
-        "hidden_act": "silu",
-        "swiglu_limit": 10,
-        "rms_norm_eps": 1e-5,
-    }
-    out: dict[str, Json] = {
-        "architectures": ["Glm5NextForConditionalGeneration"],
-        "model_type": "glm5_next",
-        "tie_word_embeddings": False,
-        "image_token_id": 154854,
-        "video_token_id": 154855,
-        "image_start_token_id": 154830,
-        "image_end_token_id": 154831,
-        "video_start_token_id": 154832,
-        "video_end_token_id": 154833,
-        "text_config": text,
-        "vision_config": vision,
-    }
-    return out | ({"quantization_config": quantised} if quantised else {})
-
-
 def _record(out: Recording, *, fp8: bool) -> int:
     layout = Layout(fp8=fp8)
     groups = greedy(sorted(layout, key=_fp8_order if fp8 else None), LIMIT)
@@ -266,7 +176,7 @@ def _record(out: Recording, *, fp8: bool) -> int:
     total = sum(t.nbytes for t in out.tensors)
     index = "model.safetensors.index.json"
     out.index(index, dict(zip(names, groups, strict=True)), total, newline=fp8)
-    out.json("config.json", _config(_quantised(layout) if fp8 else None))
+    out.json("config.json", config(_quantised(layout) if fp8 else None))
     plain.repo_files(out, licence="mit", about=out.repo.partition("/")[2])
     plain.tokenizer(out, 20_217_442, length=1048576, lfs=True)
     out.json("generation_config.json", {"_from_model_config": True, "eos_token_id": [154820, 154827]})

@@ -107,20 +107,18 @@ class Recording:
         """Hold bytes against a published hash; a shorter hash is held against the beginning."""
         self.check(f"sha256 of {what}", hashlib.sha256(data).hexdigest()[: len(published)], published)
 
-    def write(self, root: Path) -> int:
-        """Write the fixture under `root`; returns the bytes it takes on disk."""
-        where = fixture.folder(self.repo, root)
+    def describe(self) -> dict[str, Json]:
+        """What `fixture.json` will say."""
         invented = hashlib.sha1(f"invented commit of {self.repo}".encode()).hexdigest()
-        by_dtype = totals(self.tensors)
         expected = {
             "tensors": len(self.tensors),
             "tensor_bytes": self.tensor_bytes,
-            "dtypes": by_dtype,
+            "dtypes": totals(self.tensors),
             "repo_files": self.count(),
             "repo_bytes": self.size(),
             **self.expected,
         }
-        about = {
+        return {
             "repo": self.repo,
             "commit": {"sha": self.commit or invented, "inferred": self.commit is None},
             "published": list(self.published),
@@ -129,7 +127,15 @@ class Recording:
             "hub_safetensors": self.hub_safetensors,
             "files": [self._files[p] for p in sorted(self._files)],
         }
-        fixture.write(where, about, {p: d for p, d in self._stored.items() if d})
+
+    def members(self) -> dict[str, bytes]:
+        """The stored bytes by path, files without any left out."""
+        return {p: d for p, d in self._stored.items() if d}
+
+    def write(self, root: Path) -> int:
+        """Write the fixture under `root`; returns the bytes it takes on disk."""
+        where = fixture.folder(self.repo, root)
+        fixture.write(where, self.describe(), self.members())
         return sum(p.stat().st_size for p in where.iterdir())
 
     def _put(self, about: dict[str, Json], stored: bytes) -> None:

@@ -94,18 +94,18 @@ def unpack(data: bytes) -> Mapping[str, bytes]:
     return out
 
 
-def write(where: Path, about: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
-    """Write one fixture: its description as indented JSON and its archive."""
-    where.mkdir(parents=True, exist_ok=True)
-    (where / "fixture.json").write_text(_readable(about), "utf-8")
-    (where / "data.tar.xz").write_bytes(pack(members))
-
-
-def _readable(about: Mapping[str, Any]) -> str:
-    """JSON with one file of the listing per line."""
+def readable(about: Mapping[str, Any]) -> str:
+    """The text of a `fixture.json`: one file of the listing per line."""
     files = ",\n  ".join(json.dumps(f, ensure_ascii=False) for f in about["files"])
     text = json.dumps({**about, "files": []}, indent=1, ensure_ascii=False)
     return text.replace('"files": []', f'"files": [\n  {files}\n ]') + "\n"
+
+
+def write(where: Path, about: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
+    """Write one fixture: its description as indented JSON and its archive."""
+    where.mkdir(parents=True, exist_ok=True)
+    (where / "fixture.json").write_text(readable(about), "utf-8")
+    (where / "data.tar.xz").write_bytes(pack(members))
 
 
 def _member(stored: Callable[[], Mapping[str, bytes]], path: str) -> bytes:

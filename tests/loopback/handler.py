@@ -95,7 +95,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {k: v for k, v in seen.items() if k != "range"} if fault.ignore_range else seen
         if self.port_name == "hub":
             answer = self._limited(route) or hub_routes.answer(self.state, self.command, route, headers, body)
-            answer = replace(answer, headers={**answer.headers, **self._limits})
+            identity = {"X-Request-Id": f"loopback-{request.number}"}
+            answer = replace(answer, headers={**answer.headers, **self._limits, **identity})
         else:
             answer = cdn_routes.answer(self.state, urlsplit(self.path).path, request.query, headers)
         if fault.status is not None:
