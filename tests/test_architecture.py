@@ -1,0 +1,82 @@
+"""Imports go one way: each module imports only from its own row of the table in docs/architecture.md."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "inspector"
+DOCUMENT = PACKAGE.parent / "docs" / "architecture.md"
+
+ROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "units": set(),
+    "escape": set(),
+    "columns": set(),
+    "dtypes": set(),
+    "collector": set(),
+    "blocks": set(),
+    "components": set(),
+    "model": set(),
+    "declared": {"model"},
+    "reading": {"model"},
+    "formats": {"errors", "model", "dtypes"},
+    "schemes": {"model", "dtypes", "blocks"},
+    "grouping": {"model", "dtypes", "components", "declared", "schemes"},
+    "verdict": {"model", "declared"},
+    "measure": {"model", "declared", "grouping", "verdict"},
+    "selection": {"model", "errors"},
+    "checkpoint": {"model", "errors", "selection", "formats", "reading"},
+}
+
+
+def module(path: Path) -> str:
+    """The row of a file: its folder's name, or its own."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of this package that a file imports, as dotted paths without the package's name."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "inspector":
+            rest = (node.module or "").split(".")[1:]
+            names = [a.name for a in node.names]
+            found |= {".".join([*rest, n]) if not rest or (PACKAGE / Path(*rest)).is_dir() else ".".join(rest) for n in names}
+        elif isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("inspector.") for a in node.names if a.name.startswith("inspector.")}
+    return found
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name not in ("__init__.py", "__main__.py") or p.parent != PACKAGE)
+
+
+def test_there_are_files() -> None:
+    assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_stay_in_their_row(path: Path) -> None:
+    row = module(path)
+    for name in imports(path):
+        target = name.split(".")[0]
+        if target == row:
+            folder = path.parent.name == row and path.name != "__init__.py"
+            assert not folder, f"{path.name} imports its sibling {name}"
+            continue
+        assert row in ROWS, f"{row} has no row: add it here and to docs/architecture.md"
+        assert target in ROWS[row], f"{row} may not import {target}"
+
+
+def test_the_document_names_every_row() -> None:
+    text = DOCUMENT.read_text()
+    for row in ROWS:
+        assert f"`{row}.py`" in text or f"`{row}/`" in text, f"docs/architecture.md does not mention {row}"
+
+
+@pytest.mark.parametrize("name", ["inspect", "types", "tokenize", "statistics"])
+def test_no_module_shadows_the_standard_library(name: str) -> None:
+    assert not list(PACKAGE.rglob(f"{name}.py"))
