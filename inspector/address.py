@@ -20,7 +20,7 @@ _HUB_HOSTS: Final = frozenset({"huggingface.co", "www.huggingface.co", "hub-ci.h
 _PAGES: Final = frozenset({"tree", "blob", "resolve", "raw", "blame"})
 _OTHER_PAGES: Final = frozenset({"commit", "commits", "discussions", "settings", "edit", "upload", "new"})
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
-"""One part of a repo's name, by the Hub's rule: 96 word characters, `-` and `.` at most, a word character at each end."""
+"""One part of a repo's name, by the Hub's rule: at most 96 of letters, digits, `_`, `-`, `.`, none of the last two at an end."""
 _SPECIAL: Final = re.compile(r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|\Z)", re.ASCII)
 """Revisions with slashes that the Hub writes unescaped in its URLs."""
 _BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\A[/.-]|[/.]\Z|/\.|\.lock(?:/|\Z)")

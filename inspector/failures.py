@@ -55,15 +55,16 @@ def failure(url: str, problem: BaseException) -> Failure:
             advice = "Check the clock; behind a company's proxy point SSL_CERT_FILE at its certificate."
             return _failed(place, f"the certificate is not trusted{_verify_words(problem)}", advice, False)
         return _failed(place, "the TLS handshake failed", "Check that the port speaks https.", False)
+    if isinstance(problem, ex.NewConnectionError):
+        # Before the timeouts: urllib3 derives it from one of them.
+        refused = "refused" in str(problem).lower()
+        message = "the connection was refused" if refused else "no connection could be made"
+        return _failed(place, message, "Check HF_ENDPOINT, the network, or whether the server runs.", True)
     if isinstance(problem, ex.ConnectTimeoutError):
         return _failed(place, "no connection within the time allowed", "Check the network, or try again.", True)
     if isinstance(problem, ex.TimeoutError | TimeoutError):
         advice = "Try again, or raise HF_HUB_DOWNLOAD_TIMEOUT."
         return _failed(place, "connected, but nothing came within the time allowed for one read", advice, True)
-    if isinstance(problem, ex.NewConnectionError):
-        refused = "refused" in str(problem).lower()
-        message = "the connection was refused" if refused else "no connection could be made"
-        return _failed(place, message, "Check HF_ENDPOINT, the network, or whether the server runs.", True)
     if isinstance(problem, ex.LocationParseError | ex.LocationValueError):
         return _failed(place, "is not an address that can be asked", "Check HF_ENDPOINT.", False)
     return _failed(place, "the connection broke off", "Try again; the network or the server dropped it.", True)

@@ -43,7 +43,7 @@ def accept(status: int, headers: Mapping[str, str], start: int, stop: int, size:
         raise SourceError(place, message, "The file is another one than listed; try again.")
     known = size if size is not None else total
     end = stop if known is None else min(stop, known)
-    if first != start or last != end - 1:
+    if first != start or last != end - 1 or last < first:
         raise SourceError(place, f"asked for {asked}, and the answer holds bytes {first:,}-{last:,}")
     length = headers.get("content-length", "").strip()
     if length and length != str(end - start):
