@@ -26,7 +26,7 @@ def terminal(text: str, width: int | None = None) -> str:
 
 
 def markdown(text: str) -> str:
-    """`terminal` text for a table cell: what Markdown or HTML would read as markup, or GitHub as a mention, is escaped."""
+    """`terminal` text for a table cell: what Markdown or HTML reads as markup, or GitHub as a mention, is escaped."""
     return _MENTION.sub("&#64;", terminal(text).translate(_MARKUP))
 
 
