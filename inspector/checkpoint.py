@@ -192,7 +192,7 @@ def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Ch
             notes.extend(
                 cross_check(index, part.folder, [h for h in headers if h.file in {f.path for f in part.files}], failed)
             )
-    missing = [n.where for n in notes if n.code == "missing_shard"]
+    missing = [n.where for n in notes if n.code in ("missing_shard", "format_not_read", "nothing_loadable")]
     return Checkpoint(
         listing,
         selection,

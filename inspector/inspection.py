@@ -67,7 +67,7 @@ def _cost(source: Source, loaded: Loaded, started: float) -> Cost:
 def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | None, cost: Cost) -> Report:
     checkpoint = loaded.checkpoint
     listing, selection = checkpoint.listing, checkpoint.selection
-    known = bool(checkpoint.headers) and len(checkpoint.headers) == len(selection.files)
+    known = bool(checkpoint.headers)
     tensor_bytes = footprint.tensor_bytes if known else None
     parameters = footprint.parameters if known else None
     totals = [i.total_size for i in checkpoint.indexes]
@@ -80,7 +80,7 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         variant=selection.variant,
         files=len(selection.files),
         tensors=sum(len(h.tensors) for h in checkpoint.headers),
-        file_bytes=_total([f.size for f in selection.files]),
+        file_bytes=_total([f.size for f in selection.files]) if selection.files else None,
         tensor_bytes=tensor_bytes,
         parameters=parameters,
         bits_per_weight=8 * tensor_bytes / parameters if tensor_bytes and parameters else None,

@@ -199,6 +199,7 @@ class Checkpoint:
     indexes: tuple[ShardIndex, ...]
     notes: tuple[Note, ...]
     failed: tuple[str, ...] = ()
+    """Paths (or `` for the whole) whose tensors could not be established."""
 
     @property
     def incomplete(self) -> bool:

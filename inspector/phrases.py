@@ -29,7 +29,7 @@ def name(report: Report) -> str:
 def headline(report: Report) -> tuple[Line, ...]:
     """The answer in a few lines: what, how large, already quantised?"""
     lines = [Line("title", (name(report),))]
-    if report.incomplete:
+    if report.incomplete and report.format != "none":
         alarm = "INCOMPLETE: some headers could not be read, the figures below leave them out (see notes)"
         lines.append(Line("alarm", (alarm,)))
     if report.files:

@@ -20,6 +20,13 @@ def usable(files: Sequence[File], format: str) -> dict[str, list[File]]:
     return folders
 
 
+def indexed(files: Sequence[File], format: str) -> dict[str, list[File]]:
+    """Folders with a shard index of one format, and no weight files of it."""
+    suffix = {"safetensors": ".safetensors.index", "pytorch": ".bin.index"}[format]
+    found = [f for f in files if suffix in f.name and f.name.endswith(".json") and set_aside(f.path) is None]
+    return {f.folder: [] for f in found}
+
+
 def pick(
     folder: str,
     weights: Sequence[File],

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.columns import Column
-from inspector.model import COMPONENTS, Cell, Report, TensorRow, Variant
+from inspector.model import COMPONENTS, Cell, Excluded, Report, TensorRow, Variant
 from inspector.phrases import NONE, UNKNOWN, bits, counted, exact, many, sized
 from inspector.rollup import bits_per_weight, by_component, by_precision
 from inspector.units import both, percent
@@ -120,9 +120,22 @@ def ledger(report: Report) -> Table:
     return Table("Ledger", columns, rows)
 
 
+def _label(folder: str, entries: Sequence[Excluded]) -> str:
+    """The one path, or the folder with the number of files that share a reason."""
+    return entries[0].path if len(entries) == 1 else f"{folder}/ ({len(entries):,} files)"
+
+
+def _sum(entries: Sequence[Excluded]) -> int | None:
+    sizes = [e.bytes for e in entries]
+    return None if None in sizes else sum(s for s in sizes if s is not None)
+
+
 def excluded(report: Report) -> Table:
     """What is in the repo and not in the checkpoint, with the reason."""
-    rows = tuple((e.path, sized(e.bytes), e.reason) for e in report.excluded)
+    groups: dict[tuple[str, str], list[Excluded]] = {}
+    for entry in report.excluded:
+        groups.setdefault((entry.path.rpartition("/")[0], entry.reason), []).append(entry)
+    rows = tuple((_label(folder, g), sized(_sum(g)), reason) for (folder, reason), g in groups.items())
     columns = (Column("path", floor=16), Column("bytes", right=True), Column("reason"))
     return Table("Excluded", columns, rows)
 

@@ -11,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from inspector.model import File, Json, Note, Part, Selection, Variant
-from inspector.picking import offer, pick, refuse_variant, usable
+from inspector.picking import indexed, offer, pick, refuse_variant, usable
 from inspector.sets import WeightSet
 
 
 def choose(
     files: Sequence[File], documents: Mapping[str, Json], variant: str | None, path: str | None
 ) -> Selection | None:
-    """The set at the root, or in the shallowest folder that has one; None where there is none."""
-    for format in ("safetensors", "pytorch"):
-        folders = usable(files, format)
+    """The set at the root, or in the shallowest folder that has one; None where there is none.
+
+    Where no weight file is there at all, an index still says what is missing.
+    """
+    for format, look in (("safetensors", usable), ("pytorch", usable), ("safetensors", indexed), ("pytorch", indexed)):
+        folders = look(files, format)
         if not folders:
             continue
         depth = min(f.count("/") + bool(f) for f in folders)
