@@ -6,6 +6,9 @@ A scale grid over a weight of n rows has ceil(n / block) rows (finegrained FP8: 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol
+
 
 def block_of(size: int, scales: int, declared: int | None = None) -> int | None:
     """The block along one dimension of `size` weights with `scales` scales; None where none is plausible.
@@ -54,3 +57,22 @@ def grid(
     if scale == weight[:-2]:
         return rows, columns
     return None
+
+
+class Shaped(Protocol):
+    """A stored tensor, as far as evidence needs it."""
+
+    @property
+    def dtype(self) -> str:
+        """Storage dtype."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Stored shape."""
+        ...
+
+
+def told(tensors: Mapping[str, Shaped], *roles: str) -> str:
+    """The tensors of these roles in words, for evidence: '.qweight I32 [64, 256], .scales F16 [4, 256]'."""
+    return ", ".join(f"{r or 'tensor'} {tensors[r].dtype} {list(tensors[r].shape)}" for r in roles if r in tensors)
