@@ -14,19 +14,20 @@ _TABLE: Final = tuple(
     for component, pattern in (
         ("embedding", r"(^|\.)image_(start|newline|end)$"),
         ("draft", r"(^|\.)(mtp\w*|nextn\w*|eagle\w*|medusa\w*|dspark\w*|draft\w*|speculator\w*)(\.|$)"),
+        ("audio", r"^mm\.a\.|^a\.(blk|conv\w*|\w+_embd\w*|\w*norm\w*|\w*_ln)(\.|$)"),
         (
             "vision",
             r"(^|\.)(vision\w*|visual|vit|vpm|resampler|image_encoder|img_encoder|mm_projector|multi_modal_projector"
             r"|aligner|image_newline|vision_embed_tokens|patch_merger|pre_mm_projector_norm|mlp1|v\.(blk|\w+)|mm)(\.|$)",
         ),
-        ("audio", r"(^|\.)(audio\w*|speech\w*|sound\w*|embed_audio|code_predictor|token2wav|a\.blk)(\.|$)"),
+        ("audio", r"(^|\.)(audio\w*|speech\w*|sound\w*|embed_audio|code_predictor|token2wav)(\.|$)"),
         ("other", r"(^|\.)(hc_\w+|hyper_connection\w*|mhc\w*)(\.|$)"),
         ("memory", r"(^|\.)engram\w*(\.|$)"),
-        ("shared_experts", r"(^|\.)(shared_experts?|shared_mlp|share_expert|\w+_shexp)(\.|$)"),
+        ("shared_experts", r"(^|\.)(shared_experts?|shared_mlp|share_expert|(?!ffn_gate_inp_)\w+_shexp)(\.|$)"),
         ("router", r"(^|\.)(shared_expert_gate|ffn_gate_inp(_shexp)?)(\.|$)"),
         (
             "routed_experts",
-            r"(^|\.)((experts?|switch_mlp|local_experts|moe_experts)\.|(experts?|switch_mlp)$)|_exps(\.|$)",
+            r"(^|\.)((experts?|switch_mlp|local_experts|moe_experts)\.|(experts?|switch_mlp)$)|(?<!norm)_(ch)?exps(\.|$)",
         ),
         (
             "router",
@@ -37,7 +38,7 @@ _TABLE: Final = tuple(
         (
             "recurrent",
             r"(^|\.)(linear_attn|mamba\w*|ssm\w*|time_mix\w*|time_mixer|delta_net|gated_delta\w*|kda|rwkv\w*|shortconv"
-            r"|short_conv|conv1d|recurrent|lightning_attn|lru)(\.|_|$)|\.@recurrent\.|(^|\.)conv\.(conv|in_proj|out_proj)$",
+            r"|short_conv|conv1d|recurrent|lightning_attn|lru)(\.|_|$)|^(?!blk\.\d+\.).*\.@recurrent\.|^blk\.\d+\.@recurrent\.attn_(?!norm)|(^|\.)conv\.(conv|in_proj|out_proj)$",
         ),
         (
             "attention",
@@ -51,7 +52,7 @@ _TABLE: Final = tuple(
             "embedding",
             r"(^|\.)(embed|embed_tokens\w*|embed_in|wte|wpe|word_embeddings\w*|word_embedding|tok_embeddings|token_embd\w*"
             r"|position_embd|position_embeddings|token_type_embeddings|token_types|embed_positions|embeddings?|shared"
-            r"|per_layer_token_embd|embedding_table|time_embed\w*|context_embedder|x_embedder|pos_embed\w*)(\.|$)",
+            r"|per_layer_token_embd|per_layer_model_proj|embedding_table|time_embed\w*|context_embedder|x_embedder|pos_embed\w*)(\.|$)",
         ),
         (
             "head",
@@ -67,7 +68,7 @@ _TABLE: Final = tuple(
             "mlp",
             r"(^|\.)(mlp\w*|ffn\w*|ff|feed_forward|feedforward|fc\d?|fc_in|fc_out|intermediate|dense_h_to_4h|dense_4h_to_h"
             r"|gate_proj|up_proj|down_proj|gate_up_proj|w\d|linear_fc\d|densereludense|wi_\d|wi|ff_context|img_mlp|txt_mlp"
-            r"|dense)(\.|$)",
+            r"|dense|channel_mix_\w*)(\.|$)",
         ),
     )
 )
@@ -76,7 +77,7 @@ _NEVER_DRAFT: Final = frozenset({"vision", "audio"})
 _LAYER: Final = re.compile(
     r"^(?:model\.|language_model\.|text_model\.|backbone\.|transformer\.)*(?:layers|blk)\.(\d+)\."
 )
-_STATE: Final = re.compile(r"\.(A_log|dt_bias|conv1d|q_conv1d|time_decay|ssm_a|ssm_conv1d|f_a_proj)$")
+_STATE: Final = re.compile(r"\.(A_log|dt_bias|conv1d|q_conv1d|time_decay|ssm_ba|ssm_beta|ssm_f_a|f_a_proj)$")
 
 
 def component(module: str) -> str:
@@ -105,7 +106,8 @@ def recurrent_parent(base: str) -> str | None:
     """The mixer that owns recurrent state: `...self_attn` of `...self_attn.A_log`; None for other modules.
 
     KDA layers (GLM-5.3-Flash, Kimi Linear) name their projections as softmax attention does; the state
-    beside them tells.
+    beside them tells. In GGUF the owner is the whole layer `blk.N`, of which only `attn_*` belongs to the mixer; the
+    names that delta-net layers alone have (`ssm_beta`) tell them from layers with attention and Mamba side by side.
     """
     found = _STATE.search(base)
     return base[: found.start()] if found is not None else None

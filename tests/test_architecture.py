@@ -20,10 +20,16 @@ ROWS: dict[str, set[str]] = {
     "blocks": set(),
     "components": set(),
     "model": set(),
+    "lookup_tables": set(),
+    "ggml_types": set(),
+    "gguf_window": {"errors"},
+    "gguf_values": {"model", "gguf_window"},
+    "gguf_stream": {"errors", "model", "gguf_window", "gguf_values"},
+    "gguf_keys": {"model", "ggml_types"},
     "declared": {"model"},
     "reading": {"model"},
-    "formats": {"errors", "model", "dtypes"},
-    "schemes": {"model", "dtypes", "blocks"},
+    "formats": {"errors", "model", "dtypes", "ggml_types", "gguf_values", "gguf_stream"},
+    "schemes": {"model", "dtypes", "blocks", "lookup_tables", "ggml_types"},
     "grouping": {"model", "dtypes", "components", "declared", "schemes"},
     "verdict": {"model", "declared"},
     "measure": {"model", "declared", "grouping", "verdict"},
@@ -45,7 +51,9 @@ def imports(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "inspector":
             rest = (node.module or "").split(".")[1:]
             names = [a.name for a in node.names]
-            found |= {".".join([*rest, n]) if not rest or (PACKAGE / Path(*rest)).is_dir() else ".".join(rest) for n in names}
+            found |= {
+                ".".join([*rest, n]) if not rest or (PACKAGE / Path(*rest)).is_dir() else ".".join(rest) for n in names
+            }
         elif isinstance(node, ast.Import):
             found |= {a.name.removeprefix("inspector.") for a in node.names if a.name.startswith("inspector.")}
     return found

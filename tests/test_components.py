@@ -84,6 +84,43 @@ NAMES = {
     "output_norm": "norm",
     "v.blk.3.attn_q": "vision",
     "blk.61.nextn.eh_proj": "draft",
+    "blk.3.ffn_gate_up_exps": "routed_experts",
+    "blk.3.ffn_down_chexps": "routed_experts",
+    "blk.3.ffn_norm_exps": "norm",
+    "blk.3.ffn_gate_inp_shexp": "router",
+    "blk.3.ffn_gate_tid2eid": "router",
+    "blk.3.attn_kv_a_mqa": "attention",
+    "blk.3.attn_sinks": "attention",
+    "blk.3.indexer.k_norm": "attention",
+    "blk.3.attn_q_norm": "norm",
+    "blk.3.post_ffw_norm": "norm",
+    "blk.3.ssm_norm": "recurrent",
+    "blk.3.ssm_a": "recurrent",
+    "blk.3.time_mix_key": "recurrent",
+    "blk.3.channel_mix_key": "mlp",
+    "blk.3.shortconv.in_proj": "recurrent",
+    "blk.3.@recurrent.attn_qkv": "recurrent",
+    "blk.3.@recurrent.attn_gate": "recurrent",
+    "blk.3.@recurrent.attn_norm": "norm",
+    "blk.3.@recurrent.ffn_up": "mlp",
+    "blk.3.@recurrent.ffn_up_exps": "routed_experts",
+    "blk.3.@recurrent.post_attention_norm": "norm",
+    "per_layer_token_embd": "embedding",
+    "per_layer_model_proj": "embedding",
+    "per_layer_proj_norm": "norm",
+    "token_embd_norm": "norm",
+    "position_embd": "embedding",
+    "cls.output": "head",
+    "enc.blk.3.attn_q": "attention",
+    "dec.blk.3.cross_attn_q": "attention",
+    "v.patch_embd": "vision",
+    "v.post_ln": "vision",
+    "mm.0": "vision",
+    "mm.input_projection": "vision",
+    "a.blk.3.attn_q": "audio",
+    "a.conv1d.1": "audio",
+    "a.position_embd": "audio",
+    "mm.a.mlp.1": "audio",
 }
 
 
@@ -105,3 +142,5 @@ def test_state_marks_its_mixer() -> None:
     assert recurrent_parent("model.layers.0.self_attn.A_log") == "model.layers.0.self_attn"
     assert recurrent_parent("backbone.layers.0.mixer.conv1d") == "backbone.layers.0.mixer"
     assert recurrent_parent("model.layers.0.self_attn.q_proj") is None
+    assert recurrent_parent("blk.3.ssm_beta") == "blk.3"
+    assert recurrent_parent("blk.3.ssm_a") is None

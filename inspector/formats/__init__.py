@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from inspector.formats import safetensors
+from inspector.formats import gguf, safetensors
 from inspector.model import Header
 
 
@@ -29,7 +29,7 @@ class Reader(Protocol):
 
     @property
     def missing(self) -> int:
-        """Bytes that are certainly still needed; 0 when complete."""
+        """Bytes to read next, at least those certainly still needed; 0 when complete."""
         ...
 
     def header(self) -> Header:
@@ -37,4 +37,4 @@ class Reader(Protocol):
         ...
 
 
-READERS: Final[Mapping[str, type[Reader]]] = MappingProxyType({"safetensors": safetensors.Reader})
+READERS: Final[Mapping[str, type[Reader]]] = MappingProxyType({"safetensors": safetensors.Reader, "gguf": gguf.Reader})
