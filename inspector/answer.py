@@ -71,7 +71,7 @@ def run(request: Request) -> int:
         else:
             reports.append(report)
             if report.incomplete:
-                complain(f"{repo}: incomplete: some headers could not be read; see the report's notes")
+                complain(f"{repo}: {_fault(report)}")
                 statuses.add(3)
     status = next(s for s in (2, 3, 0) if s in statuses)
     if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
@@ -79,6 +79,12 @@ def run(request: Request) -> int:
     elif request.output:
         complain(f"{request.output}: left as it was, since there is nothing to write")
     return status
+
+
+def _fault(report: Report) -> str:
+    """Why a report is incomplete, in one line."""
+    first, *more = report.faults or ("incomplete; see the report's notes",)
+    return f"{first} (and {len(more):,} more; see the report's notes)" if more else first
 
 
 def complain(message: str) -> None:

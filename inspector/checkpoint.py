@@ -7,7 +7,7 @@ which files are probably chosen; where the documents say otherwise the rest is r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ from inspector.model import (
     Source,
 )
 from inspector.reading import first_read
-from inspector.selection import select, wanted_documents
+from inspector.selection import CONFIGS, select, wanted_documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:
             _document(path, value, gathered)
     except InspectorError as e:
         if path.endswith(".json"):
-            gathered.notes.append(Note("unreadable_document", str(e), path))
+            gathered.notes.append(Note("unreadable_document", _words(e), path))
         else:
             gathered.failed[path] = e
 
@@ -140,6 +140,9 @@ def _document(path: str, data: bytes, gathered: _Gathered) -> None:
         gathered.documents[path] = json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
     except (ValueError, RecursionError) as e:
         raise MalformedFile(path, f"is not JSON: {e}", "It is ignored.") from None
+    if not isinstance(gathered.documents[path], dict) and path.rpartition("/")[2] in CONFIGS:
+        kind = type(gathered.documents.pop(path)).__name__
+        raise MalformedFile(path, f"is a JSON {kind}, not an object", "It is ignored.")
 
 
 def _constant(name: str) -> float | None:
@@ -163,59 +166,54 @@ def read_header(source: Source, file: File, format: str, length: int) -> tuple[H
 
 
 def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Checkpoint:
+    """Everything that came in as one value. Raises the first error where nothing at all could be read."""
     chosen = [f.path for f in selection.files]
+    pointers = [f for f in selection.files if f.pointer]
     headers = tuple(gathered.headers[p] for p in chosen if p in gathered.headers)
-    notes = [*listing.notes, *selection.notes, *gathered.notes]
     failed = [p for p in chosen if p in gathered.failed]
-    notes.extend(Note("unread_file", str(gathered.failed[path]), path) for path in failed)
-    for file in selection.files:
-        if file.pointer:
-            notes.append(
-                Note(
-                    "lfs_pointer",
-                    f"is a Git LFS pointer to {file.size or 0:,} bytes; its tensors are unknown",
-                    file.path,
-                )
-            )
-            failed.append(file.path)
-    if failed and not headers and not any(f.pointer for f in selection.files):
+    if failed and not headers and not pointers:
         raise gathered.failed[failed[0]]
-    for header in headers:
-        notes.extend(header.notes)
-        if any(n.code == "truncated" for n in header.notes):
-            failed.append(header.file)
+    notes = [*listing.notes, *selection.notes, *gathered.notes, *_pointers(pointers)]
+    notes.extend(Note("unread_file", _words(gathered.failed[path]), path) for path in failed)
+    notes.extend(n for h in headers for n in h.notes)
     indexes = []
     for part in selection.parts:
         index = gathered.indexes.get(part.index) if part.index else None
         if index is not None:
             indexes.append(index)
-            notes.extend(
-                cross_check(index, part.folder, [h for h in headers if h.file in {f.path for f in part.files}], failed)
-            )
-    missing = [n.where for n in notes if n.code in ("missing_shard", "format_not_read", "nothing_loadable")]
-    return Checkpoint(
-        listing,
-        selection,
-        headers,
-        gathered.documents,
-        tuple(indexes),
-        tuple(notes),
-        tuple(dict.fromkeys([*failed, *missing])),
+            own = {f.path for f in part.files}
+            notes.extend(cross_check(index, part.folder, [h for h in headers if h.file in own]))
+    return Checkpoint(listing, selection, headers, gathered.documents, tuple(indexes), tuple(notes))
+
+
+def _words(error: InspectorError) -> str:
+    """An error's message and advice; its place goes into the note's `where`."""
+    return f"{error.message}. {error.advice}" if error.advice else error.message
+
+
+def _pointers(files: Sequence[File]) -> list[Note]:
+    if not files:
+        return []
+    what = "is a Git LFS pointer" if len(files) == 1 else f"and {len(files) - 1:,} more are Git LFS pointers"
+    words = (
+        f"{what} to {sum(f.size or 0 for f in files):,} bytes in all; tensors are unknown (git lfs pull fetches them)"
     )
+    return [Note("lfs_pointer", words, files[0].path)]
 
 
-def cross_check(
-    index: ShardIndex, folder: str, headers: Sequence[Header], failed: Iterable[str] = ()
-) -> tuple[Note, ...]:
-    """Notes where a shard index and the headers disagree: names either way, wrong shard, total_size."""
+def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tuple[Note, ...]:
+    """Notes where a shard index and the headers disagree: names either way, wrong shard, total_size.
+
+    Of a file that could not be read nothing is concluded.
+    """
     notes: list[Note] = []
     prefix = f"{folder}/" if folder else ""
     stored: dict[str, list[str]] = {}
     for header in headers:
         for tensor in header.tensors:
             stored.setdefault(tensor.name, []).append(header.file)
-    unread = set(failed)
-    absent = [n for n, f in index.weight_map.items() if n not in stored and prefix + f not in unread]
+    read = {h.file.removeprefix(prefix) for h in headers}
+    absent = [n for n, f in index.weight_map.items() if n not in stored and f in read]
     unlisted = [n for n in stored if n not in index.weight_map]
     moved = [n for n, files in stored.items() if n in index.weight_map and prefix + index.weight_map[n] not in files]
     for code, names, words in (
@@ -226,7 +224,7 @@ def cross_check(
         if names:
             notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
     total = sum(h.tensor_bytes for h in headers)
-    if index.total_size is not None and index.total_size != total and not unread:
+    if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
         notes.append(
             Note(
                 "index_total_size",

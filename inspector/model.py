@@ -87,6 +87,20 @@ class Note:
     where: str = ""
 
 
+UNESTABLISHED = frozenset(
+    {
+        "unread_file",
+        "unreadable_document",
+        "lfs_pointer",
+        "truncated",
+        "missing_shard",
+        "format_not_read",
+        "nothing_loadable",
+    }
+)
+"""Codes of notes that leave something of a checkpoint unknown: the report is incomplete, the exit status 3."""
+
+
 class TensorInfo(NamedTuple):
     """One stored tensor as its header states it. Bytes are `end - start`, never shape x dtype."""
 
@@ -198,13 +212,11 @@ class Checkpoint:
     documents: Mapping[str, Json]
     indexes: tuple[ShardIndex, ...]
     notes: tuple[Note, ...]
-    failed: tuple[str, ...] = ()
-    """Paths (or `` for the whole) whose tensors could not be established."""
 
     @property
     def incomplete(self) -> bool:
-        """True where a chosen file's header could not be read or contradicts its file."""
-        return bool(self.failed)
+        """True where a file could not be read, or contradicts itself."""
+        return any(n.code in UNESTABLISHED for n in self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +428,11 @@ class Report:
     notes: tuple[Note, ...]
     cost: Cost
     tensor_rows: tuple[TensorRow, ...] | None = None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What makes the report incomplete, each in a line that names its file."""
+        return tuple(f"{n.where}: {n.message}" if n.where else n.message for n in self.notes if n.code in UNESTABLISHED)
 
 
 class Source(Protocol):
