@@ -177,7 +177,7 @@ def test_json_is_printed_even_where_nothing_could_be_read(asked: Asked, capsys: 
 
 def test_incomplete_is_said_on_standard_error_too(asked: Asked, capsys: Capture) -> None:
     assert cli.main(["org/partial", "--format", "csv"]) == 3
-    assert capsys.readouterr().err.startswith("inspect: org/partial: incomplete: ")
+    assert capsys.readouterr().err == "inspect: org/partial: a Git LFS pointer stands where the file should be\n"
 
 
 @pytest.mark.parametrize("args", ["org/escape", "org/crash", "--format \x1b[2J org/good", "--\u202ex"])

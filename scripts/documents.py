@@ -1,0 +1,67 @@
+"""The generated blocks of README.md: what the tool prints, and tables that the code holds."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from difflib import unified_diff
+from types import MappingProxyType
+
+from inspector import cli
+
+from tests.loopback import LoopbackHub, load, names
+
+BLOCK = re.compile(r"<!-- (?P<kind>\w+): (?P<words>[^\n]*?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
+SECONDS = re.compile(r"\d+\.\d\d s\b")
+MEASURED = re.compile(r"[\d,.]+ [kM]?B fetched|[\d,]+ weight bytes? read|\d+ requests")
+
+
+def written(text: str) -> str:
+    """The text with every block made again."""
+    with LoopbackHub([load(n) for n in names()]) as hub:
+        return BLOCK.sub(lambda m: _block(m, hub.endpoint), text)
+
+
+def differences(old: str, new: str) -> list[str]:
+    """Unified diff of what does not vary from run to run."""
+    plain = [[MEASURED.sub("…", SECONDS.sub("… s", line)) for line in t.splitlines()] for t in (old, new)]
+    return list(unified_diff(*plain, "README.md", "made by the tool", lineterm=""))
+
+
+def _block(found: re.Match[str], endpoint: str) -> str:
+    body = KINDS[found["kind"]](found["words"], endpoint)
+    return f"<!-- {found['kind']}: {found['words']} -->\n{body}<!-- end -->"
+
+
+def output(words: str, endpoint: str) -> str:
+    """The command as typed, and what it prints."""
+    text = run(shlex.split(words), endpoint)
+    return f"```console\n$ inspect {words}\n{text}```\n"
+
+
+def run(words: Sequence[str], endpoint: str) -> str:
+    """What `inspect` prints for these arguments against this Hub."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        cli.main([*words, "--endpoint", endpoint])
+    return printed.getvalue()
+
+
+def table(words: str, endpoint: str) -> str:
+    """A table that the command line holds."""
+    titles, rows = TABLES[words]
+    lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType({"output": output, "table": table})
+TABLES: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]] = MappingProxyType(
+    {
+        "exit status": (("status", "meaning"), cli.EXIT_STATUS),
+        "environment": (("variable", "what it does"), [(f"`{n}`".replace(", ", "`, `"), w) for n, w in cli.ENVIRONMENT]),
+    }
+)
