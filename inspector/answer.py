@@ -58,6 +58,17 @@ class Request:
 def run(request: Request) -> int:
     """Answer, and return the exit status: 2 before 3 before 0. Raises UsageError where the output is unwritable."""
     output.check(request.output)
+    reports, statuses = gather(request)
+    status = next(s for s in (2, 3, 0) if s in statuses)
+    if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
+        _show(reports, request)
+    elif request.output:
+        complain(f"{request.output}: left as it was, since there is nothing to write")
+    return status
+
+
+def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
+    """The reports that could be made, and the statuses met; what went wrong is said on standard error."""
     reports: list[Report] = []
     statuses = {0}
     for repo in request.repos:
@@ -73,12 +84,7 @@ def run(request: Request) -> int:
             if report.incomplete:
                 complain(f"{repo}: {_fault(report)}")
                 statuses.add(3)
-    status = next(s for s in (2, 3, 0) if s in statuses)
-    if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
-        _show(tuple(reports), request)
-    elif request.output:
-        complain(f"{request.output}: left as it was, since there is nothing to write")
-    return status
+    return tuple(reports), statuses
 
 
 def _fault(report: Report) -> str:

@@ -14,6 +14,7 @@ import click
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "quant": "Is it already quantised, and on what evidence?",
         "schema": "Print the JSON Schema of `--format json`.",
     }
 )
