@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from inspector.components import component, draft_layer, recurrent_parent
 from inspector.model import COMPONENTS
 
