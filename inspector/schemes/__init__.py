@@ -11,8 +11,52 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from inspector.companions import ATTENDANTS, COMPANIONS
 from inspector.model import Claim, Group, Note, Stored
-from inspector.schemes import buffers, compressed_tensors, dense, fp4_in_int8, fp8, mxfp4_blocks
+from inspector.schemes import (
+    aqlm,
+    awq,
+    bitnet,
+    bitsandbytes,
+    buffers,
+    compressed_tensors,
+    dense,
+    eetq,
+    exl2,
+    exl3,
+    fake_quantized,
+    fp4_in_int8,
+    fp8,
+    fp_quant,
+    gemma,
+    ggml,
+    gptq,
+    higgs,
+    hqq,
+    int8,
+    marlin,
+    marlin_24,
+    mlx,
+    modelopt_int4,
+    mxfp4,
+    mxfp4_blocks,
+    mxfp6,
+    mxfp8,
+    native_narrow,
+    nunchaku,
+    nvfp4,
+    quanto,
+    quark_bytes,
+    quark_words,
+    quip,
+    sdnq,
+    sinq,
+    sparse_bitmask,
+    spqr,
+    torchao,
+    vptq,
+    w4afp8,
+)
 
 
 class Scheme(Protocol):
@@ -33,19 +77,50 @@ class Scheme(Protocol):
         ...
 
 
-SCHEMES: Final[tuple[Scheme, ...]] = (dense, buffers, fp8, fp4_in_int8, mxfp4_blocks, compressed_tensors)
-
-ATTENDANTS: Final = (
-    ".input_scale",
-    ".output_scale",
-    ".activation_scale",
-    ".input_zero_point",
-    ".k_scale",
-    ".v_scale",
-    ".q_scale",
-    ".kv_scale",
+SCHEMES: Final[tuple[Scheme, ...]] = (
+    dense,
+    buffers,
+    fp8,
+    fp4_in_int8,
+    mxfp4_blocks,
+    compressed_tensors,
+    fake_quantized,
+    int8,
+    marlin_24,
+    modelopt_int4,
+    mxfp4,
+    mxfp6,
+    mxfp8,
+    native_narrow,
+    nvfp4,
+    quark_bytes,
+    quark_words,
+    sparse_bitmask,
+    w4afp8,
+    ggml,
+    aqlm,
+    awq,
+    bitnet,
+    bitsandbytes,
+    eetq,
+    exl2,
+    exl3,
+    fp_quant,
+    gemma,
+    gptq,
+    higgs,
+    hqq,
+    marlin,
+    mlx,
+    nunchaku,
+    quanto,
+    quip,
+    sdnq,
+    sinq,
+    spqr,
+    torchao,
+    vptq,
 )
-"""Scales of activations and of the KV cache: overhead beside any payload, and by themselves."""
 
 ROLES: Final = tuple(sorted({r for s in SCHEMES for r in s.ROLES} | set(ATTENDANTS), key=lambda r: (-len(r), r)))
 """All role suffixes, longest first."""
@@ -102,6 +177,10 @@ def _settle(group: Group, claims: list[Claim], left: list[str], notes: list[Note
     served = [c for c in claims if c.payload]
     attendants = tuple(r for r in left if r in ATTENDANTS or group.tensors[r].dtype == "F8_E8M0")
     unknown = tuple(r for r in left if r not in attendants)
+    if not served and all(r in COMPANIONS for r in unknown):
+        orphans = tuple(r for r in left if r in COMPANIONS)
+        notes.extend(Note("orphan_scale", _orphan(group.tensors[r]), group.base + r) for r in orphans)
+        attendants, unknown = tuple(left), ()
     if attendants and len(served) == 1 and not unknown:
         claims[claims.index(served[0])] = replace(served[0], overhead=served[0].overhead + attendants)
     elif attendants:
@@ -110,6 +189,11 @@ def _settle(group: Group, claims: list[Claim], left: list[str], notes: list[Note
     for claim in claims:
         notes.extend(claim.notes)
     return Reading(tuple(claims), unknown, tuple(notes))
+
+
+def _orphan(tensor: Stored) -> str:
+    stored = f"{tensor.dtype} {list(tensor.shape)}"
+    return f"{stored} serves a weight that is not stored beside it; counted as overhead, not as parameters"
 
 
 def _why(group: Group, tensor: Stored, role: str) -> str:

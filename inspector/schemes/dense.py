@@ -2,43 +2,74 @@
 
 A learnable `.scale` (layer scale, `q_norm.scale` of Inkling2) is a parameter: it is a vector and no packed weight
 stands beside it. Scales of a quantiser are grids, and the roles that only quantisers use keep this scheme away.
+`_scale` ends names of parameters of any shape (`logit_scale` of Swin v2 is [H, 1, 1]).
+DeepSpeed's FP6 and FP8 configs speak of what happens at load: the file holds plain floats.
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import Final
+
+from inspector.companions import ATTENDANTS
 from inspector.dtypes import FLOATS, WIDE
+from inspector.lookup_tables import is_table
 from inspector.model import Claim, Group, Precision
 
 NAME = "dense"
-ROLES = (".weight",)
-_LEARNABLE = (".scale", "_scale")
+ROLES = (".weight", "_weight")
+_WEIGHTS: Final = frozenset({"", *ROLES})
+_LEARNABLE: Final = frozenset({"_scale", "_scales"})
+_VECTORS: Final = frozenset({".scale", ".scales"})
+_ORDINARY: Final = MappingProxyType(
+    {
+        **dict.fromkeys((".q_weight", ".B", ".codes", ".trellis", ".shape", ".dense_weights", ".col_vals"), ()),
+        **dict.fromkeys((".s", ".s_channel", ".s_group"), ("gptq", "qqq")),
+        **dict.fromkeys((".theta", ".channel_scales"), ("awq", "paroquant")),
+        **dict.fromkeys((".codebooks",), ("aqlm",)),
+        **dict.fromkeys((".zero",), ("hqq",)),
+        **dict.fromkeys((".tables", ".tables2"), ("higgs",)),
+        **dict.fromkeys((".indices", ".centroids.weight", ".res_centroids.weight", ".weight_bias"), ("vptq",)),
+        **dict.fromkeys((".SU", ".SV"), ("quip",)),
+        **dict.fromkeys((".su", ".sv", ".suh", ".svh"), ("exl3",)),
+        **dict.fromkeys((".smooth", ".smooth_factor", ".proj_up", ".proj_down", ".lora_up", ".lora_down"), ("svdq",)),
+        **dict.fromkeys((".svd_up", ".svd_down"), ("sdnq",)),
+        **dict.fromkeys((".biases", ".global_scale"), ("mlx", "metal", "auto-round")),
+        **dict.fromkeys((".embedding_scale",), ("gemma",)),
+    }
+)
+"""Roles that also name ordinary parameters (Engram `q_weight`, Mamba `B`) -> methods whose companions they are."""
 
 
 def recognise(group: Group) -> Claim | None:
     """Floats that nothing re-reads: a weight alone, or with learnable vectors and activation scales beside it."""
-    payload = [r for r in group.tensors if r in ("", ".weight") or (r in _LEARNABLE and _vector(group, r))]
+    payload = [r for r in group.tensors if r in _WEIGHTS or _learnable(group, r)]
     dtypes = {group.tensors[r].dtype for r in payload}
     if not payload or len(dtypes) != 1 or not dtypes <= FLOATS.keys():
         return None
-    others = group.tensors.keys() - set(payload)
-    if any(not r.endswith(("put_scale", "activation_scale")) for r in others):
+    if any(r not in ATTENDANTS for r in group.tensors.keys() - set(payload)):
         return None
     dtype = dtypes.pop()
-    if dtype not in WIDE and len(group.tensors) > 1:
+    first = group.tensors[payload[0]]
+    if len(group.tensors) > 1 and dtype not in WIDE:
+        return None
+    if len(group.tensors) == 1 and is_table(group.base + payload[0], first.shape):
         return None
     name, bits = FLOATS[dtype]
-    elements = sum(group.tensors[r].elements for r in payload)
-    first = group.tensors[payload[0]]
     return Claim(
         NAME,
         Precision(name, bits),
-        elements,
+        sum(group.tensors[r].elements for r in payload),
         tuple(payload),
         shape=first.shape,
         evidence=f"{dtype} {list(first.shape)}, no scale beside it",
     )
 
 
-def _vector(group: Group, role: str) -> bool:
+def _learnable(group: Group, role: str) -> bool:
     tensor = group.tensors[role]
-    return len(tensor.shape) <= 1 and tensor.dtype in WIDE
+    if tensor.dtype not in WIDE:
+        return False
+    if role in _ORDINARY and (len(group.tensors) == 1 or group.tensors.keys() & _WEIGHTS):
+        return group.declared.method not in _ORDINARY[role]
+    return role in _LEARNABLE or (role in _VECTORS and len(tensor.shape) <= 1)
