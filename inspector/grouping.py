@@ -1,8 +1,8 @@
 """Stored tensors become groups, and groups become a few hundred kinds that schemes look at once each.
 
 Half a million tensors have a few hundred shapes of group. So tensors are grouped by base name; a group is keyed by
-its name with digits replaced and by the dtypes and shapes of its roles; schemes are asked once per key. Linear in
-tensors.
+its name with digits replaced, by the rule that the config has for it, and by the dtypes and shapes of its roles;
+schemes are asked once per key. Linear in tensors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from inspector import components
 from inspector.declared import Declaration
 from inspector.dtypes import canonical
-from inspector.model import Claim, Group, Header, Stored, TensorInfo
+from inspector.model import Claim, Declared, Group, Header, Stored, TensorInfo
 from inspector.schemes import Reading, read, splitter
 
 _DIGITS: Final = re.compile(r"\d+")
@@ -32,6 +32,7 @@ class Kind:
     example: str
     reading: Reading
     tensors: Mapping[str, Stored]
+    declared: Declared
     count: int = 0
 
     def claims(self) -> Iterator[tuple[Claim | None, tuple[str, ...], tuple[str, ...]]]:
@@ -95,15 +96,17 @@ def classify(
         if recurrent:
             template = _mixer(base, template, recurrent)
         draft = components.draft_layer(base, layers)
+        said = declaration.module(base) if per_name else None
         key = (
-            base if per_name else template,
+            template,
+            id(said),
             draft,
             *[(role, t[1], t[2], t[5] - t[4]) for role, t in members.items()],
         )
         kind = kinds.get(key)
         if kind is None:
             name = _mixer(base, base, recurrent) if recurrent else base
-            kind = kinds[key] = _kind(base, name, draft, members, declaration)
+            kind = kinds[key] = _kind(base, name, draft, members, said or declaration.module(base))
         kind.count += 1
         of.append(kind)
     return list(kinds.values()), of
@@ -120,9 +123,9 @@ def _mixer(base: str, name: str, recurrent: set[str]) -> str:
     return f"{name[:cut]}.@recurrent{name[cut:]}"
 
 
-def _kind(base: str, name: str, draft: bool, members: Members, declaration: Declaration) -> Kind:
+def _kind(base: str, name: str, draft: bool, members: Members, said: Declared) -> Kind:
     tensors = {role: Stored(canonical(t.dtype), t.shape, t.nbytes) for role, t in members.items()}
     component = components.component(name)
     if draft:
         component = components.as_draft(component)
-    return Kind(component, base, read(Group(base, tensors, declaration.module(base))), tensors)
+    return Kind(component, base, read(Group(base, tensors, said)), tensors, said)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from inspector import declared
+from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
 from inspector.grouping import Groups, Kind, classify, group
 from inspector.model import (
@@ -69,7 +70,10 @@ def measure(
     cells = _cells(sums)
     declarations = [p.declaration for p in parts]
     kinds = [k for p in parts for k in p.kinds]
+    notes.extend(n for d in declarations for n in d.notes)
     notes.extend(contradictions(cells, declarations))
+    for part in parts:
+        notes.extend(disagreements(part.declaration, [_seen(k) for k in part.kinds]))
     parameters = None if any(c.parameters is None for c in cells) else sum(c.parameters or 0 for c in cells)
     footprint = Footprint(
         cells,
@@ -88,10 +92,15 @@ def _part(checkpoint: Checkpoint, number: int) -> _Measured:
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
     config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
     headers = tuple(h for h in checkpoint.headers if h.file in files)
-    declaration = declared.read(documents)
+    said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
+    declaration = declared.read(documents, said)
     groups = group(headers)
     kinds, of = classify(groups.members, declaration, declared.num_hidden_layers(config))
     return _Measured(headers, declaration, groups, kinds, of)
+
+
+def _seen(kind: Kind) -> Seen:
+    return Seen(kind.example, kind.declared, tuple(kind.tensors), kind.reading.claims, kind.count)
 
 
 def _add(sums: dict[tuple[str, str | None], _Sum], kind: Kind) -> None:
