@@ -11,7 +11,9 @@ from typing import Final
 
 _FORMATS: Final = (
     ("safetensors", re.compile(r"\.safetensors$")),
-    ("gguf", re.compile(r"\.gguf(\.part\d+of\d+|-split-[a-z])?$")),
+    ("gguf", re.compile(r"\.gguf(\.part\d+of\d+|-split-[a-z])?$|(^|/)imatrix[^/]*\.dat$")),
+    ("coreml", re.compile(r"\.(mlmodel|mlmodelc|mlpackage)(/|$)")),
+    ("ggml", re.compile(r"(^|/)ggml-[^/]*\.bin$|\.ggml$")),
     ("openvino", re.compile(r"(^|/)openvino_\w+\.bin$")),
     ("onnx", re.compile(r"\.onnx(\.data|_data(_\d+)?)?$")),
     ("pytorch", re.compile(r"\.(bin|pt|pth|ckpt|pkl)$")),
@@ -19,7 +21,6 @@ _FORMATS: Final = (
     ("flax", re.compile(r"\.msgpack(\.index\.json)?$")),
     ("tensorflow", re.compile(r"\.(h5|pb|tflite)$|(^|/)tf_model\.|\.ckpt\.(data|index)")),
     ("rust", re.compile(r"\.ot$")),
-    ("coreml", re.compile(r"\.(mlmodel|mlmodelc|mlpackage)(/|$)")),
     ("numpy", re.compile(r"\.np[yz]$")),
     ("archive", re.compile(r"\.(nemo|tar|tar\.gz|zip|7z)$")),
 )
@@ -38,6 +39,7 @@ _ASIDE: Final = (
 _OTHER_FORMAT: Final = {
     "pytorch": "PyTorch pickle, another format",
     "gguf": "GGUF, another format",
+    "ggml": "legacy GGML, another format",
     "onnx": "ONNX export, another format",
     "openvino": "OpenVINO export, another format",
     "flax": "Flax export, another format",

@@ -7,6 +7,7 @@ Rule: transformers `utils/hub.py` `get_checkpoint_shard_files`: `weight_map` map
 from __future__ import annotations
 
 import json
+import posixpath
 from typing import Any, NoReturn
 
 from inspector.errors import MalformedFile
@@ -25,7 +26,7 @@ def parse(data: bytes, file: str) -> ShardIndex:
     for name, shard in weight_map.items():
         if not isinstance(shard, str):
             raise MalformedFile(file, f"weight_map[{name[:200]!r}] is {_kind(shard)}, not a file name", _ADVICE)
-        weight_map[name] = shards.setdefault(shard, shard)
+        weight_map[name] = shards.setdefault(shard, posixpath.normpath(shard) if shard else "")
     for shard in shards:
         if shard.startswith("/") or "\\" in shard or ".." in shard.split("/") or not shard.isprintable() or not shard:
             raise MalformedFile(

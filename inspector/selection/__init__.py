@@ -6,12 +6,14 @@ that were read meanwhile. Chosen + excluded + other is every file of the listing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from inspector.model import Excluded, File, Json, Listing, Note, Selection
+from inspector.errors import UsageError
+from inspector.model import Excluded, File, Json, Listing, Note, Part, Selection
 from inspector.selection import adapter, gguf, named, pipeline, plain, sentence
+from inspector.sets import split_name
 from inspector.weights import other_format, set_aside, weight_format
 
 CONFIGS: Final = (
@@ -55,36 +57,61 @@ def select(
     listing: Listing, documents: Mapping[str, Json], *, variant: str | None = None, path: str | None = None
 ) -> Selection:
     """The loadable set and the ledger. Raises `UsageError` for a variant or path that is not there."""
+    refused: list[UsageError] = []
+    found = None
     for kind in KINDS:
-        found = kind.choose(listing.files, documents, variant, path)
+        try:
+            found = kind.choose(listing.files, documents, variant, path)
+        except UsageError as e:
+            if path is not None:
+                raise
+            refused.append(e)
         if found is not None:
             break
-    else:
+    if found is None:
+        if refused:
+            first = refused[0]
+            raise UsageError(first.place, first.message, " ".join(dict.fromkeys(e.advice for e in refused if e.advice)))
         found = Selection("none", None, (), (), (), "nothing", notes=(_nothing(listing),))
     return _with_ledger(listing, _with_configs(listing, found))
 
 
 def _with_configs(listing: Listing, selection: Selection) -> Selection:
-    """Each part with the configs beside it; a folder inside a repo also hears the root's config.json."""
+    """Each part with the configs beside it; a folder without any, of a model in one folder, has those above it.
+
+    A file that two parts list (an index may name any folder) belongs to the first.
+    """
     present = {f.path for f in listing.files}
     parts = []
+    taken: set[str] = set()
+    alone = selection.kind in ("model", "adapter")
     for part in selection.parts:
-        prefix = f"{part.folder}/" if part.folder else ""
-        own = tuple(prefix + c for c in CONFIGS if prefix + c in present)
-        parts.append(replace(part, configs=own))
+        folder, own = part.folder, _configs(part.folder, present)
+        while alone and folder and not own:
+            folder = folder.rpartition("/")[0]
+            own = _configs(folder, present)
+        files = tuple(f for f in part.files if f.path not in taken)
+        taken.update(f.path for f in files)
+        parts.append(replace(part, files=files, configs=own))
     return replace(selection, parts=tuple(parts))
+
+
+def _configs(folder: str, present: Set[str]) -> tuple[str, ...]:
+    prefix = f"{folder}/" if folder else ""
+    return tuple(prefix + c for c in CONFIGS if prefix + c in present)
 
 
 def _with_ledger(listing: Listing, selection: Selection) -> Selection:
     """Every file that is not chosen, as excluded (it holds weights) with a reason, or as other."""
     chosen = {f.path for f in selection.files}
+    folders = {p.folder: p for p in selection.parts}
     given = {e.path: e.reason for e in selection.excluded}
     excluded: list[Excluded] = []
     other: list[File] = []
     for file in listing.files:
         if file.path in chosen:
             continue
-        reason = given.get(file.path) or _reason(file, selection)
+        reason = given.get(file.path) or _reason(file, selection, folders)
         if reason is None:
             other.append(file)
         else:
@@ -92,7 +119,7 @@ def _with_ledger(listing: Listing, selection: Selection) -> Selection:
     return replace(selection, excluded=tuple(excluded), other=tuple(other))
 
 
-def _reason(file: File, selection: Selection) -> str | None:
+def _reason(file: File, selection: Selection, folders: Mapping[str, Part]) -> str | None:
     format = weight_format(file.path)
     if format is None:
         return None
@@ -101,9 +128,13 @@ def _reason(file: File, selection: Selection) -> str | None:
         return aside
     if format != selection.format:
         return other_format(file.path)
-    folders = {p.folder for p in selection.parts}
-    indexed = any(p.folder == file.folder and p.index is not None for p in selection.parts)
     if file.folder in folders:
+        stem, variant = split_name(file.name)[:2]
+        if stem == "adapter_model" and selection.kind == "model":
+            return "adapter, the full model beside it is loaded"
+        if variant != selection.variant and variant is not None:
+            return f"another variant ({variant})"
+        indexed = folders[file.folder].index is not None
         return "not listed in the index" if indexed else "another set of weights in the same folder"
     return "another set of weights, in a folder of its own"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from inspector.errors import UsageError
 from inspector.model import File, Json, Part, Selection
-from inspector.picking import pick
-from inspector.sets import by_index, weight_sets
+from inspector.picking import missing, pick
+from inspector.sets import by_index, split_name, weight_sets
 from inspector.weights import weight_format
 
 
@@ -28,7 +29,7 @@ def choose(
     inside = [f for f in files if f.path.startswith(asked + "/") and f.folder == asked]
     weights = [f for f in inside if weight_format(f.path) == "safetensors"]
     if weights:
-        chosen, _, notes = pick(asked, weights, inside, documents, None)
+        chosen, _, notes = pick(asked, weights, inside, documents, None, present)
         return Selection("safetensors", asked, (Part(asked, chosen.files, chosen.index),), (), (), notes=notes)
     if path is not None:
         raise UsageError(path, "there is no such file or folder of weights in the repo")
@@ -37,14 +38,19 @@ def choose(
 
 def _file(file: File, files: Sequence[File], documents: Mapping[str, Json]) -> Selection:
     beside = [f for f in files if f.folder == file.folder]
-    format = weight_format(file.path.removesuffix(".index.json")) or "unknown"
+    format = weight_format(re.sub(r"\.index(\.\w+)?\.json$", "", file.path))
+    if format is None and "." in file.name:
+        raise UsageError(file.path, "is no weight file by its name", "Name a weight file, a shard or an index.")
+    format = format or "safetensors"
     weights = [f for f in beside if weight_format(f.path) == format]
     for found in weight_sets(file.folder, weights, beside):
         if file.path == found.index:
             found = by_index(found, documents.get(file.path), {f.path: f for f in files})
         elif file.path not in {f.path for f in found.files}:
             continue
-        elif found.count is None:
+        elif split_name(file.name)[2] is None:
             found = replace(found, files=(file,), index=None)
-        return Selection(format, file.path, (Part(file.folder, found.files, found.index),), (), ())
+        kind = "adapter" if found.stem == "adapter_model" else "model"
+        part = Part(file.folder, found.files, found.index)
+        return Selection(format, file.path, (part,), (), (), kind, notes=missing(found))
     return Selection(format, file.path, (Part(file.folder, (file,)),), (), ())

@@ -6,11 +6,13 @@ A variant (fp16) is per component and falls back to the plain files where a comp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from inspector.errors import UsageError
-from inspector.model import Excluded, File, Json, Note, Part, Selection
-from inspector.picking import pick, usable
+from inspector.model import Excluded, File, Json, Note, Part, Selection, Variant
+from inspector.picking import by_folder, pick, unread_folders, usable
+from inspector.sets import WeightSet
 from inspector.weights import set_aside, weight_format
 
 _INDEX = "model_index.json"
@@ -28,7 +30,9 @@ def choose(
         named = _components(documents.get(_INDEX))
         used = {f: w for f, w in folders.items() if named is None or f in named}
         if used:
-            return _pipeline(files, documents, variant, format, used, folders)
+            found = _pipeline(files, documents, variant, format, used, folders)
+            unread = unread_folders(files, format, used, named, "component")
+            return replace(found, notes=(*found.notes, *unread))
     return None
 
 
@@ -44,10 +48,12 @@ def _pipeline(
     notes: list[Note] = []
     variants: set[str] = set()
     fell_back: list[str] = []
+    picks: list[tuple[WeightSet, list[WeightSet]]] = []
+    everything, standing = {f.path: f for f in files}, by_folder(files)
     for folder in sorted(used):
-        beside = [f for f in files if f.folder == folder]
-        chosen, sets, said = pick(folder, used[folder], beside, documents, variant)
-        variants |= {s.variant for s in sets if s.variant is not None}
+        chosen, sets, said = pick(folder, used[folder], standing[folder], documents, variant, everything)
+        picks.append((chosen, sets))
+        variants |= {s.variant for s in sets if s.variant is not None and s.files}
         if variant is not None and chosen.variant != variant:
             fell_back.append(folder)
         parts.append(Part(folder, chosen.files, chosen.index))
@@ -67,7 +73,23 @@ def _pipeline(
         if not f.folder and weight_format(f.path) == format and set_aside(f.path) is None
     ]
     excluded += _variants(files, parts, format)
-    return Selection(format, variant, tuple(parts), tuple(excluded), (), "pipeline", notes=tuple(notes))
+    menu = _menu(picks, variants, variant)
+    return Selection(format, variant, tuple(parts), tuple(excluded), (), "pipeline", menu=menu, notes=tuple(notes))
+
+
+def _menu(
+    picks: Sequence[tuple[WeightSet, list[WeightSet]]], variants: Collection[str], asked: str | None
+) -> tuple[Variant, ...]:
+    """The pipeline as it would be loaded in each variant; the plain files are called `default`."""
+    if asked is not None or not variants:
+        return ()
+    entries = [Variant("default", tuple(f for chosen, _ in picks for f in chosen.files), True)]
+    for name in sorted(variants):
+        taken = [next((s for s in sets if s.variant == name and s.files), chosen) for chosen, sets in picks]
+        files = tuple(f for s in taken for f in s.files)
+        if files != entries[0].files:
+            entries.append(Variant(name, files))
+    return tuple(entries) if len(entries) > 1 else ()
 
 
 def _variants(files: Sequence[File], parts: Sequence[Part], format: str) -> list[Excluded]:

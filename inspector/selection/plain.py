@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from inspector.model import File, Json, Note, Part, Selection, Variant
-from inspector.picking import indexed, offer, pick, refuse_variant, usable
+from inspector.picking import by_folder, indexed, offer, pick, refuse_variant, usable
 from inspector.sets import WeightSet
 
 
@@ -26,26 +26,40 @@ def choose(
         folders = look(files, format)
         if not folders:
             continue
+        standing = by_folder(files)
+        everything = {f.path: f for f in files}
         depth = min(f.count("/") + bool(f) for f in folders)
         shallow = [f for f in sorted(folders) if f.count("/") + bool(f) == depth]
         if len(shallow) == 1 or depth == 0:
-            return _one(shallow[0], folders[shallow[0]], files, documents, variant, format)
-        return _several(shallow, folders, files, documents, variant, format)
+            folder = shallow[0]
+            return _one(folder, folders[folder], standing[folder], everything, documents, variant, format)
+        return _several(shallow, folders, standing, everything, documents, variant, format)
     return None
 
 
 def _one(
     folder: str,
     weights: Sequence[File],
-    files: Sequence[File],
+    beside: Sequence[File],
+    everything: Mapping[str, File],
     documents: Mapping[str, Json],
     variant: str | None,
     format: str,
 ) -> Selection:
-    beside = [f for f in files if f.folder == folder]
-    chosen, sets, notes = pick(folder, weights, beside, documents, variant)
-    others = [s for s in sets if s.stem != "adapter_model"]
-    menu = offer(others, chosen) if _equal(others, chosen) else ()
+    chosen, sets, notes = pick(folder, weights, beside, documents, variant, everything)
+    others = [s for s in sets if s.stem != "adapter_model" or s is chosen]
+    equal = _equal(others, chosen)
+    menu = offer(equal, chosen) if len(equal) > 1 else ()
+    rivals = [s.label for s in equal if s.variant == chosen.variant and s is not chosen]
+    config = documents.get(f"{folder}/config.json" if folder else "config.json")
+    named = isinstance(config, dict) and "transformers_weights" in config
+    if rivals and variant is None and not named:
+        words = (
+            f"{len(rivals) + 1} sets of files without an index: {chosen.label} is taken, not {', '.join(rivals[:3])}"
+        )
+        notes = (*notes, Note("several_sets", f"{words} (--variant NAME for another)", folder))
+    if chosen.stem != "adapter_model" and any(s.stem == "adapter_model" for s in sets):
+        notes = (*notes, Note("adapter_ignored", f"an adapter stands beside the full model {chosen.label}", folder))
     if variant is not None and variant not in (chosen.variant, chosen.label, chosen.stem):
         refuse_variant(variant, others, chosen)
     return Selection(
@@ -54,6 +68,7 @@ def _one(
         (Part(folder, chosen.files, chosen.index),),
         (),
         (),
+        _kind(chosen),
         menu=menu,
         notes=(*notes, *_unread(format)),
     )
@@ -62,7 +77,8 @@ def _one(
 def _several(
     shallow: Sequence[str],
     folders: Mapping[str, Sequence[File]],
-    files: Sequence[File],
+    standing: Mapping[str, Sequence[File]],
+    everything: Mapping[str, File],
     documents: Mapping[str, Json],
     variant: str | None,
     format: str,
@@ -70,8 +86,7 @@ def _several(
     """One set per folder; the first is the default, `--variant FOLDER` another."""
     picks: dict[str, tuple[WeightSet, tuple[Note, ...]]] = {}
     for folder in shallow:
-        beside = [f for f in files if f.folder == folder]
-        chosen, _, notes = pick(folder, folders[folder], beside, documents, None)
+        chosen, _, notes = pick(folder, folders[folder], standing[folder], documents, None, everything)
         picks[folder] = chosen, notes
     wanted = variant if variant is not None else shallow[0]
     if wanted not in picks:
@@ -86,14 +101,35 @@ def _several(
         (Part(wanted, chosen.files, chosen.index),),
         (),
         (),
+        _kind(chosen),
         menu=menu,
         notes=(note, *notes, *_unread(format)),
     )
 
 
-def _equal(sets: Sequence[WeightSet], chosen: WeightSet) -> bool:
-    """True where the repo offers sets of which none is the loaders' own choice."""
-    return len(sets) > 1 and chosen.stem not in ("model", "diffusion_pytorch_model", "consolidated")
+def _kind(chosen: WeightSet) -> str:
+    return "adapter" if chosen.stem in ("adapter_model", "pytorch_lora_weights") else "model"
+
+
+def _equal(sets: Sequence[WeightSet], chosen: WeightSet) -> list[WeightSet]:
+    """The sets of a menu: variants of one stem, or sets of which none is the loaders' own choice.
+
+    What an index leaves out is no set of its own, and no set is a part of another.
+    """
+    own = chosen.stem in ("model", "diffusion_pytorch_model", "pytorch_model", "consolidated")
+    indexed = {s.variant for s in sets if s.index is not None and s.files}
+    taken = {f.path for f in chosen.files}
+    return [
+        s
+        for s in sets
+        if s is chosen
+        or (
+            not {f.path for f in s.files} <= taken
+            and (s.variant != chosen.variant if own else True)
+            and not (s.index is None and s.variant in indexed)
+            and s.stem != "consolidated"
+        )
+    ]
 
 
 def _unread(format: str) -> tuple[Note, ...]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from inspector.model import File, Json, Note, Part, Selection
-from inspector.picking import pick, usable
+from inspector.picking import by_folder, pick, unread_folders, usable
 
 _INDEX = "modules.json"
 _FOLDER = re.compile(r"^\d+_\w+$")
@@ -20,7 +20,7 @@ def choose(
     files: Sequence[File], documents: Mapping[str, Json], variant: str | None, path: str | None
 ) -> Selection | None:
     """The transformer and every module with weights; None without modules.json."""
-    if _INDEX not in {f.path for f in files} or variant is not None:
+    if _INDEX not in {f.path for f in files}:
         return None
     for format in ("safetensors", "pytorch"):
         folders = usable(files, format)
@@ -30,12 +30,17 @@ def choose(
             continue
         parts: list[Part] = []
         notes: list[Note] = []
+        everything, standing = {f.path: f for f in files}, by_folder(files)
+        hit = variant is None
         for folder in used:
-            beside = [f for f in files if f.folder == folder]
-            chosen, _, said = pick(folder, folders[folder], beside, documents, None)
+            chosen, _, said = pick(folder, folders[folder], standing[folder], documents, variant, everything)
+            hit = hit or variant == chosen.variant
             parts.append(Part(folder, chosen.files, chosen.index))
             notes.extend(said)
-        return Selection(format, None, tuple(parts), (), (), "sentence-transformers", notes=tuple(notes))
+        if not hit:
+            return None
+        notes.extend(unread_folders(files, format, used, listed, "module"))
+        return Selection(format, variant, tuple(parts), (), (), "sentence-transformers", notes=tuple(notes))
     return None
 
 

@@ -62,6 +62,35 @@ def test_diffusers_configs_belong_to_their_component() -> None:
     assert set(wanted_documents(files)) == {"model_index.json", "unet/config.json"}
 
 
+def test_a_file_without_weights_is_no_choice() -> None:
+    with pytest.raises(UsageError, match="no weight file"):
+        select(listing({"model.safetensors": 1, "README.md": 1}), {}, path="README.md")
+
+
+def test_a_quant_can_be_asked_for_beside_safetensors() -> None:
+    files = listing({"model.safetensors": 9, "m-Q4_K_M.gguf": 3, "m-UD-Q4_K_M.gguf": 4})
+    assert [f.path for f in select(files, {}, variant="Q4_K_M").files] == ["m-Q4_K_M.gguf"]
+    with pytest.raises(UsageError, match=r"model.*m-Q4_K_M"):
+        select(files, {}, variant="Q9")
+
+
+def test_an_incomplete_quant_says_so_and_is_no_default() -> None:
+    split = {"m-Q4_K_M-00001-of-00003.gguf": 1, "m-Q4_K_M-00003-of-00003.gguf": 1}
+    missing = [n for n in select(listing(split), {}).notes if n.code == "missing_shard"]
+    assert [n.where for n in missing] == ["m-Q4_K_M-00002-of-00003.gguf"]
+    assert [f.path for f in select(listing({**split, "m-Q8_0.gguf": 1}), {}).files] == ["m-Q8_0.gguf"]
+
+
+def test_a_folder_without_config_has_that_of_the_root() -> None:
+    files = listing({"config.json": 1, "Q8_0/m-Q8_0.gguf": 1})
+    assert select(files, {}).parts[0].configs == ("config.json",)
+
+
+def test_missing_shards_are_counted_beyond_those_that_are_named() -> None:
+    (note,) = select(listing({"model-00001-of-999999999.safetensors": 1}), {}).notes
+    assert note.message.startswith("999,999,998 of 999,999,999 shards")
+
+
 def test_a_huge_document_is_not_fetched() -> None:
     files = listing({"model.safetensors": 1, "config.json": 200_000_000})
     assert wanted_documents(files) == ()
@@ -83,6 +112,15 @@ documents = st.dictionaries(
     st.sampled_from(
         [
             {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "gone.safetensors"}},
+            {
+                "weight_map": {
+                    "a": "2_Dense/model.safetensors",
+                    "b": "./model.safetensors",
+                    "c": 3,
+                    "d": "../x",
+                    "e": "",
+                }
+            },
             {"unet": ["diffusers", "X"], "vae": [None, None]},
             [{"path": ""}, {"path": "2_Dense"}],
             {"transformers_weights": "consolidated.safetensors"},
