@@ -41,7 +41,9 @@ class MemorySource:
     def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         self.reads.append((path, start, length))
         content = self.files[path]
-        head, size = (content, len(content)) if isinstance(content, bytes) else (content[0], len(content[0]) + content[1])
+        head, size = (
+            (content, len(content)) if isinstance(content, bytes) else (content[0], len(content[0]) + content[1])
+        )
         position, end = start, min(start + length, size)
         while position < end:
             piece = head[position : min(position + self.chunk, end)]

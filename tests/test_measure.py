@@ -150,7 +150,13 @@ def test_a_tensor_stored_twice_counts_its_bytes_twice_and_its_parameters_once() 
 names = st.sampled_from(
     [
         f"{prefix}{suffix}"
-        for prefix in ("model.layers.0.mlp.experts.1.w1", "lm_head", "layers.3.attn.wq", "x", "mlp.experts.gate_up_proj")
+        for prefix in (
+            "model.layers.0.mlp.experts.1.w1",
+            "lm_head",
+            "layers.3.attn.wq",
+            "x",
+            "mlp.experts.gate_up_proj",
+        )
         for suffix in ("", ".weight", ".scale", ".weight_scale", ".weight_scale_inv", "_blocks", "_scales", ".bias")
         + (".weight_packed", ".weight_shape", ".input_scale", ".weight_zero_point", ".weight_g_idx")
     ]
