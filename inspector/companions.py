@@ -7,7 +7,7 @@ Names: compressed-tensors `compressors/`, ModelOpt `export/quant_utils.py`, Quar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from inspector.model import Declared, Group, Json
@@ -81,6 +81,11 @@ COMPANIONS: Final = frozenset(
     }
 )
 """Roles of quantisers: without the weight that they serve they are bytes, never parameters."""
+
+
+def foreign(group: Group, roles: Sequence[str]) -> bool:
+    """Whether a tensor of the group is neither of these roles nor a scale of activations or the KV cache."""
+    return any(r not in roles and r not in ATTENDANTS for r in group.tensors)
 
 
 def extras(group: Group, shape: tuple[int, ...]) -> tuple[str, ...] | None:

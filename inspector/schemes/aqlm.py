@@ -8,6 +8,7 @@ Source: Vahe1994/AQLM `inference_lib/src/aqlm/inference.py` (`QuantizedLinear`).
 from __future__ import annotations
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import BITS, WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -20,7 +21,7 @@ def recognise(group: Group) -> Claim | None:
     codes, books = group.tensors.get(".codes"), group.tensors.get(".codebooks")
     if codes is None or books is None or len(codes.shape) != 3 or len(books.shape) != 4:
         return None
-    if not group.tensors.keys() <= set(ROLES) or codes.dtype not in ("I8", "U8", "I16", "U16", "I32"):
+    if foreign(group, ROLES) or codes.dtype not in ("I8", "U8", "I16", "U16", "I32"):
         return None
     count, entries, out_group, in_group = books.shape
     code_bits = entries.bit_length() - 1

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from inspector.blocks import block_of, told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -26,7 +27,7 @@ _SMALLEST: Final = 16
 def recognise(group: Group) -> Claim | None:
     """The layout whose scales have the width that its words demand."""
     weight, scales = group.tensors.get(".qweight"), group.tensors.get(".scales")
-    if weight is None or scales is None or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scales is None or foreign(group, ROLES):
         return None
     if len(weight.shape) != 2 or len(scales.shape) != 2 or scales.dtype not in WIDE:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -22,7 +23,7 @@ _NOMINAL: Final = 1.58
 def recognise(group: Group) -> Claim | None:
     """Declared bytes under one scale."""
     weight, scale = group.tensors.get(".weight"), group.tensors.get(".weight_scale")
-    if weight is None or scale is None or group.declared.method != NAME or group.tensors.keys() != set(ROLES):
+    if weight is None or scale is None or group.declared.method != NAME or foreign(group, ROLES):
         return None
     if weight.dtype != "U8" or len(weight.shape) != 2 or scale.dtype not in WIDE or scale.elements != 1:
         return None

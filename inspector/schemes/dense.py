@@ -70,6 +70,8 @@ def _learnable(group: Group, role: str) -> bool:
     tensor = group.tensors[role]
     if tensor.dtype not in WIDE:
         return False
+    if role == "_scale" and len(tensor.shape) > 1 and group.base.endswith("_proj"):
+        return False  # a projection has no learnable scale: its weight is in another shard
     if role in _ORDINARY and (len(group.tensors) == 1 or group.tensors.keys() & _WEIGHTS):
         return group.declared.method not in _ORDINARY[role]
     return role in _LEARNABLE or (role in _VECTORS and len(tensor.shape) <= 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision
 
 NAME = "exl2"
@@ -25,7 +26,7 @@ def recognise(group: Group) -> Claim | None:
     order = group.tensors.get(".q_invperm", group.tensors.get(".q_perm"))
     if words is None or scale is None or most is None or groups is None or order is None:
         return None
-    if words.dtype != "I32" or len(words.shape) != 2 or not words.elements or not group.tensors.keys() <= set(ROLES):
+    if words.dtype != "I32" or len(words.shape) != 2 or not words.elements or foreign(group, ROLES):
         return None
     count = most.elements
     if scale.dtype != "I32" or scale.shape != (count, words.shape[1] // 8) or groups.elements != 2 * count:

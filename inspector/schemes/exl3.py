@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision, Stored
 
 NAME = "exl3"
@@ -24,7 +25,7 @@ def recognise(group: Group) -> Claim | None:
         return None
     columns, rows, width = _TILE * trellis.shape[0], _TILE * trellis.shape[1], trellis.shape[2]
     inputs, outputs = _signs(group, ".suh", ".su"), _signs(group, ".svh", ".sv")
-    if inputs != columns or outputs != rows or not group.tensors.keys() <= set(ROLES):
+    if inputs != columns or outputs != rows or foreign(group, ROLES):
         return None
     if width % (_TILE // 2) or not 1 <= width / _TILE <= 8:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Group, Note, Precision, Stored
 
@@ -29,7 +30,7 @@ _SCALES: Final = frozenset({"U8", "F8_E8M0", "F8_E4M3"})
 def recognise(group: Group) -> Claim | None:
     """Bytes with 16 or 32 values under a scale byte, or the full weight of a pseudo-quantised module."""
     weight, scales = _stored(group, ".qweight"), _stored(group, ".scales")
-    if not group.tensors.keys() <= set(ROLES):
+    if foreign(group, ROLES):
         return None
     if weight is None and scales is None:
         return _pseudo(group)

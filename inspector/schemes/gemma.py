@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -35,7 +36,7 @@ def recognise(group: Group) -> Claim | None:
 def _rows(group: Group, payload: str, scales: str, weight: Stored, scale: Stored) -> Claim | None:
     others = tuple(r for r in _ACTIVATIONS if r in group.tensors)
     bits = 8 if weight.dtype == "I8" else group.declared.bits
-    if len(weight.shape) != 2 or weight.dtype not in ("U8", "I8") or group.tensors.keys() - {payload, scales, *others}:
+    if len(weight.shape) != 2 or weight.dtype not in ("U8", "I8") or foreign(group, (payload, scales, *others)):
         return None
     if bits not in (2, 4, 8) or (bits == 8) != (weight.dtype == "I8") or scale.dtype not in WIDE:
         return None

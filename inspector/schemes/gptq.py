@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import block_of, told
+from inspector.companions import foreign
 from inspector.dtypes import BITS, WIDE
 from inspector.model import Claim, Declared, Group, Precision, Stored
 
@@ -25,7 +26,7 @@ _DECLARED_BY: Final = frozenset({"gptq", "auto-round"})
 def recognise(group: Group) -> Claim | None:
     """Words with scales of the same width; K from `g_idx`, bits from words or zero points, config last."""
     weight, scales = group.tensors.get(".qweight"), group.tensors.get(".scales")
-    if weight is None or scales is None or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scales is None or foreign(group, ROLES):
         return None
     if weight.dtype not in _WORDS or scales.dtype not in WIDE or len(weight.shape) != 2 or len(scales.shape) != 2:
         return None

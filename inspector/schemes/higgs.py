@@ -8,6 +8,7 @@ bits, the scales N; K is the width, padded to the Hadamard size. Source: transfo
 from __future__ import annotations
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -20,7 +21,7 @@ def recognise(group: Group) -> Claim | None:
     weight, scales, table = (group.tensors.get(r) for r in ROLES[:3])
     if weight is None or scales is None or table is None or weight.dtype != "I16":
         return None
-    if len(weight.shape) != 2 or len(scales.shape) != 2 or not group.tensors.keys() <= set(ROLES):
+    if len(weight.shape) != 2 or len(scales.shape) != 2 or foreign(group, ROLES):
         return None
     bits = table.elements.bit_length() - 1
     rows, columns = scales.shape[0], weight.shape[1]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -40,7 +41,7 @@ _WHOLE_BYTE: Final = (5, 6, 8)
 def recognise(group: Group) -> Claim | None:
     """Groups counted by their scales; bits from how many rows hold them."""
     weight, scale, zero = (group.tensors.get(r) for r in ROLES[:3])
-    if weight is None or scale is None or zero is None or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scale is None or zero is None or foreign(group, ROLES):
         return None
     if weight.dtype not in ("U8", "I32", *WIDE) or len(weight.shape) != 2 or not weight.elements:
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import block_of, told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -24,7 +25,7 @@ def recognise(group: Group) -> Claim | None:
     words = group.tensors.get(".B")
     if words is None or words.dtype != "I32" or len(words.shape) != 2 or not words.elements:
         return None
-    if not group.tensors.keys() <= set(ROLES):
+    if foreign(group, ROLES):
         return None
     scales, channel = group.tensors.get(".s"), group.tensors.get(".s_channel")
     fine = group.tensors.get(".s_group")

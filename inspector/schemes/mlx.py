@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -27,7 +28,7 @@ _WORD: Final = 32
 def recognise(group: Group) -> Claim | None:
     """Words whose bits per scale are those of one mode."""
     weight, scales = group.tensors.get(".weight"), group.tensors.get(".scales")
-    if weight is None or scales is None or weight.dtype != "U32" or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scales is None or weight.dtype != "U32" or foreign(group, ROLES):
         return None
     if len(weight.shape) < 2 or weight.shape[:-1] != scales.shape[:-1] or not weight.elements or not scales.shape[-1]:
         return None

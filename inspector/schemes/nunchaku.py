@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -38,7 +39,7 @@ _SMALLEST: Final = 16
 def recognise(group: Group) -> Claim | None:
     """Bytes or words whose N and K are those of the transposed scales."""
     weight, scales = group.tensors.get(".qweight"), group.tensors.get(".wscales")
-    if weight is None or scales is None or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scales is None or foreign(group, ROLES):
         return None
     if len(weight.shape) != 2 or len(scales.shape) != 2 or not weight.elements or not scales.elements:
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import FLOATS, FP8, WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -23,7 +24,7 @@ ROLES = (_BITS, _WHOLE, ".weight._scale", ".weight._shift", ".input_scale", ".ou
 def recognise(group: Group) -> Claim | None:
     """Bytes or floats with one scale per row, or packed groups counted by their scales."""
     scale = group.tensors.get(".weight._scale")
-    if scale is None or scale.dtype not in WIDE or not group.tensors.keys() <= set(ROLES):
+    if scale is None or scale.dtype not in WIDE or foreign(group, ROLES):
         return None
     payload = _BITS if _BITS in group.tensors else _WHOLE
     weight = group.tensors.get(payload)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
 
@@ -27,7 +28,7 @@ def recognise(group: Group) -> Claim | None:
     """Codes whose bits, spread over both sign vectors, are 2, 3 or 4 for each weight."""
     inputs, outputs = group.tensors.get(".SU"), group.tensors.get(".SV")
     codes = tuple(r for r in _CODES if r in group.tensors)
-    if inputs is None or outputs is None or not codes or not group.tensors.keys() <= set(ROLES):
+    if inputs is None or outputs is None or not codes or foreign(group, ROLES):
         return None
     if any(t.dtype not in WIDE or len(t.shape) != 1 or not t.elements for t in (inputs, outputs)):
         return None

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Group, Json, Precision, Stored
 
@@ -28,7 +29,7 @@ _LAST: Final = MappingProxyType({3: 3, 5: 5, 6: 3, 7: 7})
 def recognise(group: Group) -> Claim | None:
     """Bytes of the declared width, a whole number of them under every scale."""
     weight, scale = group.tensors.get(".weight"), group.tensors.get(".scale")
-    if weight is None or scale is None or group.declared.method != NAME or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scale is None or group.declared.method != NAME or foreign(group, ROLES):
         return None
     named = _width(group)
     if named is None or not weight.elements or not scale.elements or scale.dtype not in WIDE:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
 
@@ -21,7 +22,7 @@ _PER_WORD: Final = ((3, 10), (5, 6), (6, 5))
 def recognise(group: Group) -> Claim | None:
     """Groups counted by their scales; bits from dtype and rows."""
     weight, scale = group.tensors.get(".W_q"), group.tensors.get(".meta.scale")
-    if weight is None or scale is None or not group.tensors.keys() <= set(ROLES):
+    if weight is None or scale is None or foreign(group, ROLES):
         return None
     if len(weight.shape) != 2 or not weight.elements or scale.dtype not in WIDE or scale.elements < 2:
         return None

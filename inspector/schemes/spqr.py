@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision
 
 NAME = "spqr"
@@ -22,7 +23,7 @@ _SIZES: Final = (("bits", 3), ("beta1", _TILE), ("beta2", _TILE))
 def recognise(group: Group) -> Claim | None:
     """Words by whole tiles; K from the permutation where there is one."""
     words, offsets, outliers = (group.tensors.get(r) for r in ROLES[:3])
-    if words is None or offsets is None or outliers is None or not group.tensors.keys() <= set(ROLES):
+    if words is None or offsets is None or outliers is None or foreign(group, ROLES):
         return None
     if words.dtype != "I64" or len(words.shape) != 1 or not words.elements or words.elements % _TILE:
         return None

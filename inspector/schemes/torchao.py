@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import FLOATS, FP8, WIDE
 from inspector.model import Claim, Group, Json, Precision, Stored
 
@@ -43,9 +44,9 @@ Found = tuple[Precision, tuple[int, ...]]
 def recognise(group: Group) -> Claim | None:
     """The one class whose shapes and, where they cannot say, metadata fit."""
     names = [w for w in _WEIGHTS if f"._{w}_qdata" in group.tensors]
-    if len(names) != 1 or not all(r.startswith(f"._{names[0]}_") for r in group.tensors):
+    if len(names) != 1 or foreign(group, [f"._{names[0]}{p}" for p in _PARTS]):
         return None
-    own = {r.removeprefix(f"._{names[0]}"): t for r, t in group.tensors.items()}
+    own = {p: group.tensors[r] for p in _PARTS if (r := f"._{names[0]}{p}") in group.tensors}
     data = own["_qdata"]
     kind, attributes = _metadata(group, names[0])
     found = _class(own, data, kind, attributes) if data.elements else None

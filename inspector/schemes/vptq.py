@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from inspector.blocks import told
+from inspector.companions import foreign
 from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Json, Precision
 
@@ -54,7 +55,7 @@ def recognise(group: Group) -> Claim | None:
     """Indices and centroids of exactly the shapes that the layer's entry gives."""
     indices, centroids = group.tensors.get(".indices"), group.tensors.get(".centroids.weight")
     layer = _layer(group.declared.entry)
-    if indices is None or centroids is None or layer is None or not group.tensors.keys() <= set(ROLES):
+    if indices is None or centroids is None or layer is None or foreign(group, ROLES):
         return None
     vectors = -(-layer.rows // layer.vector)
     packed = indices.dtype == "I32"
