@@ -27,7 +27,7 @@ def recognise(group: Group) -> Claim | None:
     packed, scale = group.tensors.get(".weight_packed"), group.tensors.get(".weight_scale")
     if packed is None or scale is None or packed.dtype != "I32" or len(packed.shape) < 2 or not packed.elements:
         return None
-    if scale.dtype not in WIDE | {"F8_E4M3"} or not scale.elements:
+    if scale.dtype not in WIDE | {"F8_E4M3"} or not scale.elements or _halved(group):
         return None
     groups = _groups(packed, scale)
     if groups is None:
@@ -54,6 +54,11 @@ def recognise(group: Group) -> Claim | None:
         f"one scale per {size}",
         notes=_differs(group, bits),
     )
+
+
+def _halved(group: Group) -> bool:
+    """True where the config promises zero points and none are here: what would prove the width is missing."""
+    return group.declared.entry.get("symmetric") is False and ".weight_zero_point" not in group.tensors
 
 
 def _groups(packed: Stored, scale: Stored) -> int | None:

@@ -16,6 +16,8 @@ from inspector.model import Claim, Group, Precision
 NAME = "marlin_24"
 ROLES = (".weight_packed", ".scale_packed", ".meta")
 _TILE: Final = 32
+_PER_META: Final = 16
+"""Logical weights that one I16 of `meta` speaks of."""
 
 
 def recognise(group: Group) -> Claim | None:
@@ -26,7 +28,7 @@ def recognise(group: Group) -> Claim | None:
     if scale.dtype not in WIDE or not len(packed.shape) == len(scale.shape) == len(meta.shape) == 2:
         return None
     columns, rows = _TILE * packed.shape[0], scale.shape[1]
-    if meta.shape != (packed.shape[0], 2 * rows) or not packed.elements:
+    if meta.elements * _PER_META != rows * columns or not packed.elements:
         return None
     bits = next((b for b in (4, 8) if 2 * packed.shape[1] == b * rows), None)
     size = block_of(columns, scale.shape[0], group.declared.group)
