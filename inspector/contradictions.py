@@ -25,6 +25,10 @@ _CACHE_SCALES: Final = (
 """Endings of the tensors that scale a KV cache: vLLM `weight_utils.py` `maybe_remap_kv_scale_name`; Mistral, Gemma."""
 
 
+_CODE: Final = "config_contradicts_headers"
+"""Of these notes, and of those that a scheme makes itself."""
+
+
 class Seen(NamedTuple):
     """`modules` of one kind: what is declared of them, the roles they store, and what schemes make of these."""
 
@@ -48,19 +52,20 @@ def disagreements(declaration: Declaration, seen: Sequence[Seen]) -> list[Note]:
 
 
 def _gathered(seen: Iterable[Seen], find: Callable[[Seen, Claim], tuple[str, str] | None]) -> Iterator[Note]:
-    """One note for each distinct (words, place) that `find` makes of a quantised claim."""
+    """One note for each distinct (words, place) that `find` makes of a quantised claim, unless its scheme told."""
     found: dict[tuple[str, str], tuple[int, str]] = {}
     for kind in seen:
         for claim in kind.claims:
             if claim.precision is None or not claim.precision.quantised or not claim.payload:
                 continue
             key = find(kind, claim)
-            if key is not None:
+            told = any(n.code == _CODE for n in claim.notes)
+            if key is not None and not (told and find in (_bits, _group)):
                 count, example = found.get(key, (0, kind.example))
                 found[key] = count + kind.modules, example
     for (words, where), (count, example) in found.items():
         modules = f"{count:,} modules such as {example}" if count > 1 else f"module {example}"
-        yield Note("config_contradicts_headers", f"{words}: {modules}; the headers win", where)
+        yield Note(_CODE, f"{words}: {modules}; the headers win", where)
 
 
 def _excluded(kind: Seen, claim: Claim) -> tuple[str, str] | None:

@@ -151,20 +151,15 @@ def searched(text: str) -> Sequence[Test]:
     return regex(text, search=True)
 
 
-def exact_or_searched(text: str) -> Sequence[Test]:
-    """A name, or a regular expression found anywhere in one."""
-    return (Text("exact", text), *regex(text, search=True))
-
-
 def glob(text: str) -> Sequence[Test]:
     """A shell pattern over the whole name; plain text also covers the modules below it."""
     head = text[:-1]
     if "[" not in text and "?" not in text:
         if "*" not in text:
             return (Text("under", text),)
-        if text.endswith("*") and "*" not in head:
+        if head and text.endswith("*") and "*" not in head:
             return (Text("prefix", head),)
-        if text.startswith("*") and "*" not in text[1:]:
+        if len(text) > 1 and text.startswith("*") and "*" not in text[1:]:
             return (Text("suffix", text[1:]),)
         if len(text) > 2 and text[0] == text[-1] == "*" and "*" not in text[1:-1]:
             return (Text("inside", text[1:-1]),)

@@ -1,4 +1,4 @@
-"""AWQ: one setting, and parts of names that are left alone.
+"""AWQ, and ParoQuant in AWQ's layout: one setting, and parts of names that are left alone.
 
 config.json {bits, group_size, version, modules_to_not_convert} or `quant_config.json` {w_bit, q_group_size, version}.
 A part of a name anywhere in it is enough: AutoAWQ `models/base.py`, vLLM `awq.py` `is_layer_skipped_awq`.
@@ -10,7 +10,7 @@ from inspector.declaration import Answers, Rules, Spoken, first, strings, withou
 from inspector.model import Declared
 from inspector.patterns import Patterns, anywhere
 
-METHODS = ("awq",)
+METHODS = ("awq", "paroquant")
 _LIST = "modules_to_not_convert"
 
 

@@ -1,4 +1,4 @@
-"""GPTQ: bits and group for all, and `dynamic` rules by regex.
+"""GPTQ, and QQQ made by the same tool: bits and group for all, and `dynamic` rules by regex.
 
 `dynamic` {"+:regex": {...}, "-:regex": {}}: the first rule that matches from the start decides; `-:` leaves the
 module alone, no sign is `+:` (gptqmodel `quantization/config.py` `_resolve_dynamic_override`). `lm_head` false says
@@ -13,7 +13,7 @@ from inspector.declaration import Answers, Rules, Spoken, first, table, without
 from inspector.model import Declared, Json
 from inspector.patterns import Patterns, Test, Text, regex
 
-METHODS = ("gptq",)
+METHODS = ("gptq", "qqq")
 
 
 def rules(spoken: Spoken) -> Rules:

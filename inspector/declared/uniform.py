@@ -27,6 +27,14 @@ METHODS = (
     "fbgemm_fp8",
     "gguf",
     "aqlm",
+    "ptpc_fp8",
+    "blockwise_int8",
+    "w8a8_int8",
+    "w8a8_fp8",
+    "experts_int8",
+    "moe_wna16",
+    "qoq",
+    "ascend",
 )
 _LISTS = (
     "modules_to_not_convert",
