@@ -133,7 +133,9 @@ def test_v41_flash_by_dtype_component_and_precision(hub: LoopbackHub, reports: d
     (experts,) = [c for c in report.cells if c.component == "routed_experts"]
     assert (experts.precision, 8 * experts.bytes / (experts.parameters or 1)) == ("fp4_e2m1", 4.25)
     assert report.prequantised.summary == "already quantised: FP8 dense, FP4 routed experts"
-    assert report.notes == ()
+    (note,) = report.notes
+    assert note.code == "config_contradicts_headers"
+    assert "32x32 declared, one per 1x32 stored: 2 modules such as layers.1.engram.embed" in note.message
 
 
 def test_v3_says_that_its_index_counts_double(hub: LoopbackHub, reports: dict[str, Report]) -> None:
