@@ -29,7 +29,7 @@ def recognise(group: Group) -> Claim | None:
     if words.dtype != "I32" or len(words.shape) != 2 or not words.elements or foreign(group, ROLES):
         return None
     count = most.elements
-    if scale.dtype != "I32" or scale.shape != (count, words.shape[1] // 8) or groups.elements != 2 * count:
+    if not count or scale.dtype != "I32" or scale.shape != (count, words.shape[1] // 8) or groups.elements != 2 * count:
         return None
     rows, columns = words.shape[1], order.elements
     if len(order.shape) != 1 or not columns or not _LOWEST <= 32 * words.shape[0] / columns <= _HIGHEST:

@@ -25,7 +25,7 @@ def recognise(group: Group) -> Claim | None:
         return None
     bits = table.elements.bit_length() - 1
     rows, columns = scales.shape[0], weight.shape[1]
-    if table.elements != 1 << bits or bits not in (2, 3, 4) or 16 * weight.shape[0] != rows * bits:
+    if bits not in (2, 3, 4) or table.elements != 1 << bits or 16 * weight.shape[0] != rows * bits:
         return None
     if scales.dtype not in WIDE or not scales.elements or columns % scales.shape[1]:
         return None

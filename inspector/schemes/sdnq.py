@@ -55,7 +55,7 @@ def _values(weight: Stored, name: str, bits: int) -> int | None:
         return weight.elements if FLOATS[weight.dtype][0] == name else None
     if bits == 8:
         return weight.elements if weight.dtype == ("U8" if name.startswith("u") else "I8") else None
-    if weight.dtype != "U8" or (bits in _LAST and weight.shape[-1] != _LAST[bits]) or (8 * weight.nbytes) % bits:
+    if weight.dtype != "U8" or (bits in _LAST and weight.shape[-1:] != (_LAST[bits],)) or (8 * weight.nbytes) % bits:
         return None
     return 8 * weight.nbytes // bits
 

@@ -15,7 +15,22 @@ from hypothesis import strategies as st
 
 from inspector.dtypes import BITS
 from inspector.model import Declared, Group, Stored
-from inspector.schemes import read
+from inspector.schemes import SCHEMES, read
+
+KEYS = (
+    "_type",
+    "_data",
+    "mode",
+    "weights_dtype",
+    "modules_dtype_dict",
+    "vector_lens",
+    "num_centroids",
+    "beta1",
+    "weight",
+)
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-1, 70000), st.floats(), st.sampled_from(("int5", "Int4Tensor"))
+)
 
 Layout = dict[str, tuple[str, tuple[int, ...]]]
 
@@ -153,7 +168,7 @@ def consistent_lie(k: int, g: int, b: int, said: int | None, said_group: int | N
     """Whether a config errs in bits and group so that both still fit words and scales: only the config knows these."""
     if said is None or said == b:
         return False
-    return said_group is None if g >= k else said_group is not None and said * said_group == b * g
+    return g >= k or (said_group is not None and said * said_group == b * g)
 
 
 ALL = (2, 3, 4, 5, 6, 7, 8)
@@ -225,3 +240,20 @@ def test_the_number_is_right_or_unknown(
     whole = read(group(layout, Declared(method, bits=b, group=g)))
     assert not whole.unknown
     assert len(whole.claims) == 1
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_any_tensors_under_these_names_are_read_without_an_exception(data: st.DataObject) -> None:
+    roles = data.draw(st.sampled_from([s.ROLES for s in SCHEMES if s.ROLES]))
+    chosen = data.draw(st.lists(st.sampled_from(roles), min_size=1, max_size=5, unique=True))
+    size = st.sampled_from((0, 1, 2, 3, 8, 16, 64, 96, 128))
+    shapes = st.lists(size, max_size=4).map(tuple)
+    dtypes = st.sampled_from(("U8", "I8", "I16", "I32", "U32", "I64", "F16", "BF16", "F32", "F8_E4M3", "F8_E8M0"))
+    layout = {r: (data.draw(dtypes), data.draw(shapes)) for r in chosen}
+    method = data.draw(st.sampled_from((None, "gptq", "awq", "hqq", "mlx", "sdnq", "gemma", "bitnet", "vptq", "quark")))
+    entry = data.draw(st.dictionaries(st.sampled_from(KEYS), st.recursive(VALUES, lambda v: st.lists(v, max_size=2))))
+    declared = Declared(method, bits=data.draw(st.sampled_from((None, 1, 3, 4, 8))), entry=entry)
+    reading = read(group(layout, declared))
+    roles_read = [r for c in reading.claims for r in (*c.payload, *c.overhead)] + list(reading.unknown)
+    assert sorted(roles_read) == sorted(layout)
