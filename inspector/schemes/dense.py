@@ -23,7 +23,10 @@ _LEARNABLE: Final = frozenset({"_scale", "_scales"})
 _VECTORS: Final = frozenset({".scale", ".scales"})
 _ORDINARY: Final = MappingProxyType(
     {
-        **dict.fromkeys((".q_weight", ".B", ".codes", ".trellis", ".shape", ".dense_weights", ".col_vals"), ()),
+        **dict.fromkeys(
+            (".q_weight", ".B", ".codes", ".trellis", ".shape", ".meta", ".dense_weights", ".col_vals"), ()
+        ),
+        **dict.fromkeys((".blocks", "_blocks"), ()),
         **dict.fromkeys((".s", ".s_channel", ".s_group"), ("gptq", "qqq")),
         **dict.fromkeys((".theta", ".channel_scales"), ("awq", "paroquant")),
         **dict.fromkeys((".codebooks",), ("aqlm",)),

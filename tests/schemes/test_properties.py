@@ -6,7 +6,8 @@ Layouts are those of the case folders and, where they are, the handed ones; each
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.checkpoint import load
-from inspector.declaration import Declaration
+from inspector.declaration import Declaration, Rules
 from inspector.dtypes import BITS
 from inspector.grouping import classify, group
 from inspector.measure import measure
-from inspector.model import Footprint, Header, TensorInfo
+from inspector.model import Declared, Footprint, Header, TensorInfo
 from inspector.schemes import splitter
 from tests import shared
 from tests.memory import MemorySource, header
@@ -178,3 +179,29 @@ def test_any_group_at_all_is_read_without_an_exception(stored: dict[str, tuple[s
     kinds, _ = classify(groups.members, declaration, None)
     claimed = [r for kind in kinds for _, p, o in kind.claims() for r in (*p, *o)]
     assert sorted(claimed) == sorted(r for kind in kinds for r in kind.tensors)
+
+
+METHODS = (None, "quark", "compressed-tensors", "modelopt", "w4afp8", "fp8", "gemma", "sdnq", "bitnet", "gptq", "awq")
+
+
+def layouts() -> Iterator[tuple[str, Header]]:
+    for path in sorted((Path(__file__).parent / "cases").glob("*/*.json")):
+        stored = json.loads(path.read_text())["tensors"].items()
+        infos = [
+            TensorInfo(n, t["dtype"], tuple(t["shape"]), "f", 0, nbytes(t["dtype"], t["shape"])) for n, t in stored
+        ]
+        yield f"{path.parent.name}/{path.stem}", Header("f", 8, None, tuple(infos))
+
+
+def always(said: Declared) -> Rules:
+    return Rules(lambda name: said)
+
+
+def test_no_layout_is_claimed_twice_whatever_is_declared() -> None:
+    for layout, head in layouts():
+        members = group([head]).members
+        for method, (bits, size) in product(METHODS, ((None, None), (4, None), (4, 32), (8, 128), (2, 128))):
+            said = Declared(method, bits=bits, group=size, where="config.json", entry={"dtype": f"int{bits}"})
+            kinds, _ = classify(members, Declaration(method, "", {}, rules=always(said)), None)
+            notes = [n for kind in kinds for n in kind.reading.notes if n.code == "two_schemes"]
+            assert not notes, f"{layout}: {notes[0]}"
