@@ -1,0 +1,39 @@
+"""TOML by the standard library's parser, which gives no lines: places are paths of keys."""
+
+from __future__ import annotations
+
+import sys
+
+from inspector.claim_model import Document, Node, Place
+from inspector.claim_tree import MAX_DEPTH, placed
+from inspector.errors import UsageError
+from inspector.model import Json
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def read(file: str, text: str) -> Document:
+    """The document as a tree. Raises `UsageError` where it is not TOML."""
+    try:
+        # Numbers stay as written: 4.0 claims another precision than 4.
+        value = tomllib.loads(text.lstrip("\ufeff"), parse_float=str)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(file, f"is not TOML: {error}", "Correct it there.") from None
+    except RecursionError:
+        raise UsageError(file, f"nests deeper than {MAX_DEPTH} levels", "Flatten it.") from None
+    return Document(file, text, root=_node(value, Place(file), 0))
+
+
+def _node(value: Json, place: Place, depth: int) -> Node:
+    if depth > MAX_DEPTH:
+        raise UsageError(str(place), f"nests deeper than {MAX_DEPTH} levels", "Flatten it.")
+    if isinstance(value, dict):
+        return Node("mapping", place, items=tuple((k, _node(v, placed(place, k), depth + 1)) for k, v in value.items()))
+    if isinstance(value, list):
+        items = [(str(i), _node(v, placed(place, str(i)), depth + 1)) for i, v in enumerate(value)]
+        return Node("list", place, items=tuple(items))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return Node("scalar", place, text)
