@@ -77,7 +77,9 @@ _NEVER_DRAFT: Final = frozenset({"vision", "audio"})
 _LAYER: Final = re.compile(
     r"^(?:model\.|language_model\.|text_model\.|backbone\.|transformer\.)*(?:layers|blk)\.(\d+)\."
 )
-_STATE: Final = re.compile(r"\.(A_log|dt_bias|conv1d|q_conv1d|time_decay|ssm_ba|ssm_beta|ssm_f_a|f_a_proj)$")
+_STATE: Final = frozenset(
+    {"A_log", "dt_bias", "conv1d", "q_conv1d", "time_decay", "ssm_ba", "ssm_beta", "ssm_f_a", "f_a_proj"}
+)
 
 
 def component(module: str) -> str:
@@ -109,5 +111,5 @@ def recurrent_parent(base: str) -> str | None:
     beside them tells. In GGUF the owner is the whole layer `blk.N`, of which only `attn_*` belongs to the mixer; the
     names that delta-net layers alone have (`ssm_beta`) tell them from layers with attention and Mamba side by side.
     """
-    found = _STATE.search(base)
-    return base[: found.start()] if found is not None else None
+    parent, _, leaf = base.rpartition(".")
+    return parent if parent and leaf in _STATE else None

@@ -90,37 +90,41 @@ def classify(
     recurrent = {p for p in map(components.recurrent_parent, groups) if p is not None}
     kinds: dict[tuple[object, ...], Kind] = {}
     of: list[Kind] = []
+    parents: dict[str, tuple[str, bool]] = {}
+    leaves: dict[str, str] = {}
     per_name = declaration.per_name
     for base, members in groups.items():
-        template = _DIGITS.sub("#", base)
-        if recurrent:
-            template = _mixer(base, template, recurrent)
-        draft = components.draft_layer(base, layers)
+        parent, _, leaf = base.rpartition(".")
+        # Three projections share a parent, and a hundred thousand parents share a few leaves: look at each once.
+        if parent not in parents:
+            marked = _DIGITS.sub("#", _mixer(parent, recurrent) if recurrent else parent)
+            parents[parent] = marked, components.draft_layer(f"{parent}.", layers)
+        if leaf not in leaves:
+            leaves[leaf] = _DIGITS.sub("#", leaf)
+        template, draft = parents[parent]
         said = declaration.module(base) if per_name else None
         key = (
             template,
+            leaves[leaf],
             id(said),
             draft,
             *[(role, t[1], t[2], t[5] - t[4]) for role, t in members.items()],
         )
         kind = kinds.get(key)
         if kind is None:
-            name = _mixer(base, base, recurrent) if recurrent else base
+            name = f"{_mixer(parent, recurrent)}.{leaf}" if parent else leaf
             kind = kinds[key] = _kind(base, name, draft, members, said or declaration.module(base))
         kind.count += 1
         of.append(kind)
     return list(kinds.values()), of
 
 
-def _mixer(base: str, name: str, recurrent: set[str]) -> str:
-    """`name` (of `base`, perhaps with digits replaced) with `@recurrent` after a mixer that holds recurrent state."""
-    parent = base.rpartition(".")[0]
-    if parent not in recurrent:
-        parent = parent.rpartition(".")[0]
-        if parent not in recurrent:
-            return name
-    cut = len(parent if name == base else _DIGITS.sub("#", parent))
-    return f"{name[:cut]}.@recurrent{name[cut:]}"
+def _mixer(parent: str, recurrent: set[str]) -> str:
+    """The name of a module's parent, with `@recurrent` after a mixer that holds recurrent state."""
+    if parent in recurrent:
+        return f"{parent}.@recurrent"
+    owner, _, rest = parent.rpartition(".")
+    return f"{owner}.@recurrent.{rest}" if owner in recurrent else parent
 
 
 def _kind(base: str, name: str, draft: bool, members: Members, said: Declared) -> Kind:

@@ -137,18 +137,33 @@ class Reading:
 
 def splitter() -> Callable[[str], tuple[str, str]]:
     """A function name -> (base, role), which remembers the endings it has met (a few hundred per checkpoint)."""
-    known: dict[str, str] = {}
-    deep = tuple(r for r in ROLES if r.count(".") > 2)
+    shallow: dict[str, str | None] = {}
+    deeper: dict[str, str] = {}
+
+    def search(name: str) -> str:
+        return next((r for r in ROLES if name.endswith(r) and len(r) < len(name)), "")
+
+    def look(name: str, last: str) -> str:
+        """The role of a name whose last part decides, or does not: `.centroids.weight` is longer than `.weight`."""
+        tail = name[name.rfind(".", 0, len(name) - len(last)) :] if last != name else name
+        if last not in shallow:
+            decides = last != name and not any(r.endswith(last) and r != last for r in ROLES)
+            shallow[last] = search(name) if decides else None
+        role = shallow[last]
+        if role is None:
+            role = deeper.get(tail)
+        if role is None:
+            role = search(name)
+            if not any(r.endswith(tail) and r != tail for r in ROLES):
+                deeper[tail] = role
+        return role
 
     def split(name: str) -> tuple[str, str]:
-        last = name.rfind(".")
-        before = name.rfind(".", 0, last) if last > 0 else -1
-        tail = name[before:] if before >= 0 else name
-        role = known.get(tail)
+        at = name.rfind(".")
+        last = name[at:] if at > 0 else name
+        role = shallow.get(last)
         if role is None:
-            role = next((r for r in ROLES if name.endswith(r) and len(r) < len(name)), "")
-            if not any(d.endswith(tail) for d in deep):
-                known[tail] = role
+            role = look(name, last)
         return (name[: -len(role)], role) if role else (name, "")
 
     return split
