@@ -14,7 +14,7 @@ from inspector.meter import Meter
 from inspector.retrying import Patience
 
 if TYPE_CHECKING:
-    from urllib3 import BaseHTTPResponse
+    from inspector.connections import Response
 
 SMALL: Final = 100_000_000
 """Most bytes, packed or not, of a body that is read whole: Kimi-K3's shard index has 60 MB."""
@@ -71,11 +71,9 @@ class Line:
 class Exchange:
     """An answer at the end of one request. Exactly one of `part`, `whole` and `skip` is to be called, once."""
 
-    def __init__(
-        self, response: BaseHTTPResponse, url: str, moved: bool, line: Line, meter: Meter, patience: Patience
-    ) -> None:
+    def __init__(self, response: Response, url: str, moved: bool, line: Line, meter: Meter, patience: Patience) -> None:
         self.url, self.moved, self.status = url, moved, response.status
-        self.headers: Mapping[str, str] = {k.lower(): v for k, v in response.headers.items()}
+        self.headers: Mapping[str, str] = response.headers
         self._response, self._line, self._meter, self._patience = response, line, meter, patience
         self._place = shown(url)
 
@@ -157,7 +155,7 @@ class Exchange:
         """Up to `count` body bytes as they come; empty at the end of the body."""
         self._patience.remaining(self._place)
         try:
-            chunk = self._response.read1(count, decode_content=False) or b""
+            chunk = self._response.read1(count)
         except network_errors() as e:
             told = failure(self.url, e).error
             message = f"{told.message} after {self._line.bytes:,} bytes of the body"
@@ -168,19 +166,20 @@ class Exchange:
 
     def _release(self, whole: bool, result: str) -> None:
         """Give the connection back where nothing of the body is left on it, else close it."""
-        if not (whole and self._response.closed):
+        if whole:
+            self._response.give_back()
+        else:
             self._response.close()
-        self._response.release_conn()
         self._line.end(result)
 
 
 def network_errors() -> tuple[type[BaseException], ...]:
-    """What urllib3 and the standard library raise when a network fails them."""
+    """What the standard library raises when a network fails it, and what `Connections` makes of it."""
     from http.client import HTTPException
 
-    from urllib3.exceptions import HTTPError
+    from inspector.connections import NotConnected
 
-    return (HTTPError, HTTPException, OSError)
+    return (NotConnected, HTTPException, OSError)
 
 
 def _gunzip(place: str) -> Callable[[bytes], bytes]:

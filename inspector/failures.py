@@ -1,10 +1,11 @@
-"""Why no answer came, in words: what urllib3 raises becomes a `SourceError` that says what to do next."""
+"""Why no answer came, in words: what sockets and http.client raise becomes a `SourceError` with the next step."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from inspector.connections import NotConnected
 from inspector.errors import SourceError
 from inspector.escape import terminal
 
@@ -40,34 +41,42 @@ def origin(url: str) -> str:
 
 def failure(url: str, problem: BaseException) -> Failure:
     """What a failed connection, handshake or read means."""
+    import socket
     import ssl
-
-    from urllib3 import exceptions as ex
 
     host = terminal(urlsplit(url).hostname or "", 100)
     place = f"{urlsplit(url).scheme}://{terminal(urlsplit(url).netloc.rpartition('@')[2], 100)}"
-    if isinstance(problem, ex.ProxyError):
-        return _failed(place, "the proxy does not answer", "Check http_proxy, https_proxy and no_proxy.", True)
-    if isinstance(problem, ex.NameResolutionError):
-        return _failed(place, f"the name {host} is not known", "Check the network and HF_ENDPOINT.", False)
-    if isinstance(problem, ex.SSLError | ssl.SSLError):
+    connecting = isinstance(problem, NotConnected)
+    if isinstance(problem, NotConnected):
+        if problem.proxied and not isinstance(problem.cause, ssl.SSLError):
+            return _failed(place, _proxy_words(problem.cause), "Check http_proxy, https_proxy and no_proxy.", True)
+        problem = problem.cause
+    if isinstance(problem, socket.gaierror | UnicodeError):
+        # EAI_AGAIN is a resolver that does not answer now; anything else is a name that is not there.
+        later = isinstance(problem, socket.gaierror) and problem.errno == socket.EAI_AGAIN
+        return _failed(place, f"the name {host} is not known", "Check the network and HF_ENDPOINT.", later)
+    if isinstance(problem, ssl.SSLError):
         if "CERTIFICATE_VERIFY_FAILED" in str(problem):
             advice = "Check the clock; behind a company's proxy point SSL_CERT_FILE at its certificate."
             return _failed(place, f"the certificate is not trusted{_verify_words(problem)}", advice, False)
-        return _failed(place, "the TLS handshake failed", "Check that the port speaks https.", False)
-    if isinstance(problem, ex.NewConnectionError):
-        # Before the timeouts: urllib3 derives it from one of them.
-        refused = "refused" in str(problem).lower()
+        if connecting:
+            return _failed(place, "the TLS handshake failed", "Check that the port speaks https.", False)
+    if connecting:
+        if isinstance(problem, TimeoutError):
+            return _failed(place, "no connection within the time allowed", "Check the network, or try again.", True)
+        refused = isinstance(problem, ConnectionRefusedError)
         message = "the connection was refused" if refused else "no connection could be made"
         return _failed(place, message, "Check HF_ENDPOINT, the network, or whether the server runs.", True)
-    if isinstance(problem, ex.ConnectTimeoutError):
-        return _failed(place, "no connection within the time allowed", "Check the network, or try again.", True)
-    if isinstance(problem, ex.TimeoutError | TimeoutError):
+    if isinstance(problem, TimeoutError):
         advice = "Try again, or raise HF_HUB_DOWNLOAD_TIMEOUT."
         return _failed(place, "connected, but nothing came within the time allowed for one read", advice, True)
-    if isinstance(problem, ex.LocationParseError | ex.LocationValueError):
-        return _failed(place, "is not an address that can be asked", "Check HF_ENDPOINT.", False)
     return _failed(place, "the connection broke off", "Try again; the network or the server dropped it.", True)
+
+
+def _proxy_words(cause: BaseException) -> str:
+    """With the proxy's own status where it gave one: `Tunnel connection failed: 407 ...`."""
+    _, found, status = str(cause).partition("Tunnel connection failed: ")
+    return f"the proxy refuses ({terminal(status, 60)})" if found else "the proxy does not answer"
 
 
 def _failed(place: str, message: str, advice: str, passing: bool) -> Failure:

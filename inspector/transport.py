@@ -58,6 +58,8 @@ class Transport:
         self._read_timeout = environment.socket_timeout(self._env)
         self._connections = Connections(self._env, jobs=jobs)
         self._trace, self._trace_lock = trace, threading.Lock()
+        self._lock = threading.Lock()
+        self._watch: threading.Timer | None = None
         self.meter = Meter()
 
     def get(self, url: str, *, accept: str = "application/json") -> Answer:
@@ -107,9 +109,20 @@ class Transport:
         return origin(url) != self._home
 
     def close(self) -> None:
-        """Close idle connections and wake whoever waits for a retry."""
+        """Close all connections, and wake whoever waits for a retry or for a byte."""
         self._closed.set()
+        with self._lock:
+            if self._watch is not None:
+                self._watch.cancel()
         self._connections.close()
+
+    def _guard(self) -> None:
+        """Hang up on everybody when the time allowed is over: a server may send a byte now and then for ever."""
+        with self._lock:
+            if self._watch is None and not self._closed.is_set():
+                self._watch = threading.Timer(self._patience.seconds, self._connections.close)
+                self._watch.daemon = True
+                self._watch.start()
 
     def _follow(self, url: str, headers: Mapping[str, str], asked: str) -> Exchange:
         """The answer at the end of the redirects, its body unread."""
@@ -128,11 +141,14 @@ class Transport:
     def _send(self, url: str, headers: Mapping[str, str], trusted: bool, asked: str, moved: bool) -> Exchange:
         """One URL, tried again where that may help."""
         place, attempt, errors = shown(url), 0, network_errors()
+        self._guard()
         sent = {"User-Agent": f"inspect/{__version__}; python/{platform.python_version()}", **headers}
         if trusted and self._token:
             sent["Authorization"] = f"Bearer {self._token}"
         while True:
             attempt += 1
+            if self._closed.is_set():
+                raise SourceError(place, "not asked: the reading was ended")
             self._patience.turn(origin(url), place)
             timeout = min(self._read_timeout, self._patience.remaining(place))
             line = Line(url, asked, self._write if self._trace else None)
@@ -163,6 +179,7 @@ class Transport:
             self._patience.wait(backoff(attempt) if delay is None else delay, shown(url))
 
     def _again(self, attempt: int, url: str, broken: Broken) -> None:
+        self._patience.remaining(shown(url))
         if attempt >= TRIES or self._closed.is_set():
             raise broken.error from None
         self.meter.retry()

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from inspector.connections import _proxies, _proxy
 from inspector.errors import UsageError
 from inspector.exchange import HttpStatus
 from inspector.failures import failure, origin, shown
 from inspector.retrying import Patience
 from inspector.transport import Transport
+from inspector.trust import proxies, proxy_for
 from tests.loopback import LoopbackHub
 from tests.transport.cases import at, read, transport
 
@@ -56,11 +56,11 @@ def test_an_untrusted_certificate_is_named() -> None:
 
 def test_proxies_of_the_environment(hub: LoopbackHub) -> None:
     env = {"HTTPS_PROXY": "http://up:1", "https_proxy": "low:2", "no_proxy": "internal.example"}
-    found = _proxies(env)
-    assert _proxy(found, "https", "huggingface.co") == "http://low:2"
-    assert _proxy(found, "https", "hub.internal.example") is None
-    assert _proxy(found, "http", "huggingface.co") is None
-    assert _proxies({"HTTP_PROXY": "evil:1", "REQUEST_METHOD": "GET"}) == {}
+    found = proxies(env)
+    assert proxy_for(found, "https", "huggingface.co") == "http://low:2"
+    assert proxy_for(found, "https", "hub.internal.example") is None
+    assert proxy_for(found, "http", "huggingface.co") is None
+    assert proxies({"HTTP_PROXY": "evil:1", "REQUEST_METHOD": "GET"}) == {}
     # The loopback Hub as proxy: it sees the absolute form, and no token of another host's.
     t = Transport("http://hub.example", token="hf_x", env={"http_proxy": hub.endpoint}, patience=Patience(5.0))
     with pytest.raises(HttpStatus):
