@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from inspector import cli
 
+from scripts.verdicts import table as verdict_table
 from tests.loopback import LoopbackHub, load, names
 
 BLOCK = re.compile(r"<!-- (?P<kind>\w+): (?P<words>[^\n]*?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
@@ -58,10 +59,20 @@ def table(words: str, endpoint: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType({"output": output, "table": table})
+def verdicts(words: str, endpoint: str) -> str:
+    """The verdict on recorded releases and on one model in five builds."""
+    return verdict_table(endpoint)
+
+
+KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
+    {"output": output, "table": table, "verdicts": verdicts}
+)
 TABLES: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]] = MappingProxyType(
     {
         "exit status": (("status", "meaning"), cli.EXIT_STATUS),
-        "environment": (("variable", "what it does"), [(f"`{n}`".replace(", ", "`, `"), w) for n, w in cli.ENVIRONMENT]),
+        "environment": (
+            ("variable", "what it does"),
+            [(f"`{n}`".replace(", ", "`, `"), w) for n, w in cli.ENVIRONMENT],
+        ),
     }
 )
