@@ -10,6 +10,7 @@ from inspector import declared
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
 from inspector.grouping import Groups, Kind, classify, group
+from inspector.hub_count import compare, tally
 from inspector.model import (
     Cell,
     Checkpoint,
@@ -72,6 +73,8 @@ def measure(
     kinds = [k for p in parts for k in p.kinds]
     notes.extend(n for d in declarations for n in d.notes)
     notes.extend(contradictions(cells, declarations))
+    if checkpoint.listing.hub_total is not None and not checkpoint.incomplete:
+        notes.extend(compare(checkpoint.listing.hub_total, tally(kinds)))
     for part in parts:
         notes.extend(disagreements(part.declaration, [_seen(k) for k in part.kinds]))
     parameters = None if any(c.parameters is None for c in cells) else sum(c.parameters or 0 for c in cells)
