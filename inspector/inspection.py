@@ -52,6 +52,24 @@ def inspect(
     return _report(loaded, footprint, rows, _cost(source, loaded, started))
 
 
+def examine(
+    source: Source,
+    *,
+    variant: str | None = None,
+    path: str | None = None,
+    sliced: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Report, Checkpoint, Footprint]:
+    """One set of weights of an open source: its report, and what that was made of. The source stays open.
+
+    `sliced` adds to the footprint how devices share it. The report's cost is that of the source so far.
+    """
+    started = time.perf_counter()
+    loaded = load(source, variant=variant, path=path, progress=progress)
+    footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
+    return _report(loaded, footprint, None, _cost(source, loaded, started)), loaded.checkpoint, footprint
+
+
 def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:
     if match is not None:
         pattern = re.compile(fnmatch.translate(match))
