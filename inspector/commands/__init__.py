@@ -14,8 +14,10 @@ import click
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "check": "Hold a table of sizes against what ships.",
         "quant": "Is it already quantised, and on what evidence?",
         "schema": "Print the JSON Schema of `--format json`.",
+        "table": "Write a table of sizes that are true.",
     }
 )
 """Each command's word, which is also its module here, and its line in `--help`."""
