@@ -15,6 +15,7 @@ import click
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "check": "Hold a table of sizes against what ships.",
+        "hardware": "List known hardware with the memory that it really shows.",
         "quant": "Is it already quantised, and on what evidence?",
         "schema": "Print the JSON Schema of `--format json`.",
         "table": "Write a table of sizes that are true.",
