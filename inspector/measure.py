@@ -23,6 +23,7 @@ from inspector.model import (
     TensorInfo,
     TensorRow,
 )
+from inspector.slicing import slices
 from inspector.verdict import contradictions, judge
 
 UNKNOWN: Final = "unknown"
@@ -57,9 +58,12 @@ class _Sum:
 
 
 def measure(
-    checkpoint: Checkpoint, wanted: Callable[[str], bool] | None = None
+    checkpoint: Checkpoint, wanted: Callable[[str], bool] | None = None, *, sliced: bool = False
 ) -> tuple[Footprint, tuple[TensorRow, ...] | None]:
-    """The footprint, and one row per stored tensor whose name is `wanted` (None: no rows)."""
+    """The footprint, and one row per stored tensor whose name is `wanted` (None: no rows).
+
+    `sliced` adds the same bytes by layer and by how devices share them.
+    """
     parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
@@ -84,6 +88,7 @@ def measure(
         parameters,
         judge(cells, _evidence(kinds), declarations),
         tuple(notes),
+        tuple(s for p in parts for s in slices(p.groups, p.of)) if sliced else (),
     )
     rows = None if wanted is None else tuple(r for p in parts for r in _rows(p, wanted))
     return footprint, rows

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+from inspector.cache_model import Cache
+from inspector.fit_model import Fit
+
 Json = Any
 """A decoded JSON value."""
 
@@ -347,6 +350,21 @@ class Prequantised:
     evidence: tuple[Evidence, ...] = ()
 
 
+class Slice(NamedTuple):
+    """Stored bytes that a server places together: one layer (None: not in one), component and way of sharing.
+
+    `share` says what tensor parallelism does: `split` over the ranks, `kv_heads` split by KV heads and duplicated
+    beyond them, `experts` split by expert or across each, `copied` to every rank. `experts` is how many there are
+    in the layer, 0 where unknown or none.
+    """
+
+    layer: int | None
+    share: Literal["split", "kv_heads", "experts", "copied"]
+    component: str
+    bytes: int
+    experts: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """Cells by (component, precision), with the totals by storage dtype and the verdict they support."""
@@ -356,6 +374,8 @@ class Footprint:
     parameters: int | None
     prequantised: Prequantised
     notes: tuple[Note, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    """The same bytes by how they are placed on devices; empty where not asked for."""
 
     @property
     def tensor_bytes(self) -> int:
@@ -428,6 +448,10 @@ class Report:
     notes: tuple[Note, ...]
     cost: Cost
     tensor_rows: tuple[TensorRow, ...] | None = None
+    cache: Cache | None = None
+    """What one sequence's context costs; None where the attention design is unknown (a note says why)."""
+    fits: tuple[Fit, ...] = ()
+    """One per cluster asked about."""
 
     @property
     def faults(self) -> tuple[str, ...]:
