@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspector import output
+from inspector import output, snapshot_file
 from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.progress import shown
@@ -71,7 +72,7 @@ def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
     """The reports that could be made, and the statuses met; what went wrong is said on standard error."""
     reports: list[Report] = []
     statuses = {0}
-    for repo in request.repos:
+    for repo in each(request.repos):
         try:
             report = _inspect(repo, request)
         except InspectorError as error:
@@ -85,6 +86,21 @@ def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
                 complain(f"{repo}: {_fault(report)}")
                 statuses.add(3)
     return tuple(reports), statuses
+
+
+def each(repos: Iterable[str]) -> Iterator[str]:
+    """The repos to read: a snapshot of several stands for each in it. One that cannot be opened says so when read."""
+    for repo in repos:
+        split = snapshot_file.split(repo)
+        if split is None or split[1] is not None:
+            yield repo
+            continue
+        from inspector.sources import snapshot
+
+        try:
+            yield from snapshot.each(split[0])
+        except InspectorError:
+            yield repo
 
 
 def _fault(report: Report) -> str:

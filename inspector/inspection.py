@@ -14,6 +14,7 @@ from inspector.collector import paused
 from inspector.measure import measure
 from inspector.model import Checkpoint, Cost, Footprint, Progress, Report, Source, TensorRow
 from inspector.sources import open_source
+from inspector.sources.snapshot import SnapshotSource
 
 
 def inspect(
@@ -44,8 +45,9 @@ def inspect(
         where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
     )
     try:
+        path, variant = _chosen(source, where.path, variant)
         with paused():
-            loaded = load(source, variant=variant, path=where.path, progress=progress)
+            loaded = load(source, variant=variant, path=path, progress=progress)
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match))
     finally:
         source.close()
@@ -68,6 +70,13 @@ def examine(
     loaded = load(source, variant=variant, path=path, progress=progress)
     footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
     return _report(loaded, footprint, None, _cost(source, loaded, started)), loaded.checkpoint, footprint
+
+
+def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str | None, str | None]:
+    """The one file and the set of weights to read: as asked, else as a snapshot was asked when it was recorded."""
+    if path is not None or variant is not None or not isinstance(source, SnapshotSource):
+        return path, variant
+    return source.path, source.variant
 
 
 def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:

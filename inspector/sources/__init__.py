@@ -11,7 +11,7 @@ from inspector.errors import UsageError
 from inspector.escape import terminal
 from inspector.model import Source
 
-SOURCES = ("local", "cache", "hub")
+SOURCES = ("local", "snapshot", "cache", "hub")
 """The kinds of source there are, each a module here; `open_source` chooses by the address."""
 
 
@@ -33,6 +33,10 @@ def open_source(
         from inspector.sources.local import LocalSource
 
         return LocalSource(address)
+    if address.kind == "snapshot":
+        from inspector.sources.snapshot import open_recorded
+
+        return open_recorded(address)
     if address.kind == "url":
         message = "files outside the Hub are not read yet"
         raise UsageError(terminal(address.name, 200), message, "Download the file and give its path.")
