@@ -5,14 +5,18 @@ from __future__ import annotations
 import fnmatch
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from inspector import address
+from inspector.cache_model import Cache
 from inspector.checkpoint import Loaded, load
+from inspector.cluster import parse_cluster
 from inspector.collector import paused
+from inspector.fit_model import Cluster, Workload
 from inspector.measure import measure
-from inspector.model import Checkpoint, Cost, Footprint, Progress, Report, Source, TensorRow
+from inspector.model import Checkpoint, Cost, Footprint, Note, Progress, Report, Source, TensorRow
+from inspector.outlook import cache_for, fits_for, serving_engine
 from inspector.sources import open_source
 from inspector.sources.snapshot import SnapshotSource
 
@@ -30,16 +34,20 @@ def inspect(
     timeout: float | None = None,
     jobs: int | None = None,
     offline: bool | None = None,
+    clusters: Sequence[str | Cluster] = (),
+    workload: Workload | None = None,
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Report:
     """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
 
-    `tensors` lists every stored tensor, `match` those whose name fits the glob. `progress` is called as files come
-    in; nothing is printed. Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could
+    `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
+    whether it fits, under the `workload` (8,192 tokens in one sequence). `progress` is called as files come in;
+    nothing is printed. Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could
     not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
     """
     started = time.perf_counter()
+    machines = [parse_cluster(c) if isinstance(c, str) else c for c in clusters]
     where = address.parse(repo, revision=revision, kind=repo_type, endpoint=endpoint)
     source = open_source(
         where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
@@ -48,10 +56,11 @@ def inspect(
         path, variant = _chosen(source, where.path, variant)
         with paused():
             loaded = load(source, variant=variant, path=path, progress=progress)
-            footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match))
+            footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
         source.close()
-    return _report(loaded, footprint, rows, _cost(source, loaded, started))
+    report = _report(loaded, footprint, rows, _cost(source, loaded, started))
+    return _with_outlook(report, loaded.checkpoint, footprint, workload or Workload(), machines)
 
 
 def examine(
@@ -77,6 +86,18 @@ def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str 
     if path is not None or variant is not None or not isinstance(source, SnapshotSource):
         return path, variant
     return source.path, source.variant
+
+
+def _with_outlook(
+    report: Report, checkpoint: Checkpoint, footprint: Footprint, workload: Workload, clusters: Sequence[Cluster]
+) -> Report:
+    """The report with the cache of one sequence, and with a fit for each cluster."""
+    cache = cache_for(checkpoint, workload, serving_engine(checkpoint, workload))
+    fits = fits_for(checkpoint, footprint, workload, clusters)
+    if isinstance(cache, Cache):
+        return replace(report, cache=cache, fits=fits)
+    note = Note("cache_unknown", f"the cache is unknown: {cache.reason}", cache.where)
+    return replace(report, fits=fits, notes=(*report.notes, note))
 
 
 def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.columns import Column
+from inspector.fit_tables import WORDS, slope
 from inspector.model import COMPONENTS, Cell, Excluded, Report, TensorRow, Variant
 from inspector.phrases import NONE, UNKNOWN, bits, counted, exact, many, sized
-from inspector.rollup import bits_per_weight, by_component, by_precision
+from inspector.rollup import bits_per_weight, by_component, by_precision, largest_first
 from inspector.units import both, percent
 
 
@@ -30,8 +31,8 @@ def tables(report: Report) -> tuple[Table, ...]:
 
 
 def components(report: Report) -> Table:
-    """Cells by component and precision, largest precision first, with the total as last row."""
-    cells = [cell for _, part in by_component(report.cells) for cell in part]
+    """Cells by component and precision, the largest of each first, with the total as last row."""
+    cells = [cell for _, part in largest_first(report.cells) for cell in part]
     whole = sum(c.bytes for c in cells)
     rows = [(c.component, *_cell(c, whole)) for c in cells]
     if rows:
@@ -169,6 +170,12 @@ def figures(reports: Sequence[Report], titles: Iterable[str]) -> Table:
         ("bits per weight", *[bits(r.bits_per_weight) for r in reports]),
         ("quantised", *[r.prequantised.verdict for r in reports]),
     ]
+    if any(r.cache is not None for r in reports):
+        rows.append(("cache bytes per token", *[slope(r) for r in reports]))
+    for number, cluster in enumerate([f.cluster for f in reports[0].fits] if reports else []):
+        found = [r.fits[number] for r in reports]
+        rows.append((f"fit on {cluster}", *[WORDS[f.verdict] for f in found]))
+        rows.append(("context there", *[UNKNOWN if f.max_context is None else f"{f.max_context:,}" for f in found]))
     by_name = [{n: sum(c.bytes for c in part) for n, part in by_component(r.cells)} for r in reports]
     rows += _matrix(reports, [n for n in COMPONENTS if any(n in sizes for sizes in by_name)], by_name)
     kinds = [{c.precision or "no precision": c.bytes for c in by_precision(r.cells)} for r in reports]
