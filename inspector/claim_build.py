@@ -11,7 +11,8 @@ from inspector import address
 from inspector.claim_amounts import absent, amount, tolerance, unit, yesno
 from inspector.claim_model import Amount, Cell, Claim, Kind, Measure, Place, Rule, Setting, Subject, Tolerance, Unit
 from inspector.claim_quantities import quantity
-from inspector.claim_rules import MAX_TOKENS, Expression
+from inspector.claim_rules import Expression
+from inspector.claim_terms import MAX_TOKENS
 from inspector.errors import InspectorError, UsageError
 
 _YES_NO: Final = {True: "yes", False: "no"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from inspector.claim_model import OUTCOMES, Judged, Kind, Measure, Verdicts
+from inspector.claim_model import Kind, Measure
+from inspector.claim_verdict import OUTCOMES, Judged, Verdicts
 from inspector.units import both, count
 
 EXACT: Final = 100_000

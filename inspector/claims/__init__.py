@@ -12,9 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from inspector.claim_mapping import Layout, layouts, within
-from inspector.claim_model import Claim, Document, Measured, Subject, Table, Verdicts
+from inspector.claim_model import Claim, Document, Measured, Subject, Table
 from inspector.claim_rules import Expression
 from inspector.claim_tree import at_path, first_list
+from inspector.claim_verdict import Verdicts
 from inspector.claims import documents, fixing, judging, reasons, rows
 from inspector.claims.measured import Gathered, Opener, reports_for
 from inspector.errors import SourceError, UsageError

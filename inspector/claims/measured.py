@@ -13,7 +13,8 @@ from inspector import address
 from inspector.address import Address
 from inspector.cache import cache_of
 from inspector.cache_model import Cache, UnknownCache
-from inspector.claim_model import Expense, Setting, Subject
+from inspector.claim_model import Setting, Subject
+from inspector.claim_verdict import Expense
 from inspector.cluster import parse_cluster
 from inspector.collector import paused
 from inspector.engines import choose_engine

@@ -16,7 +16,7 @@ from inspector.progress import shown
 
 if TYPE_CHECKING:
     from inspector.address import Address
-    from inspector.claim_model import Verdicts
+    from inspector.claim_verdict import Verdicts
     from inspector.claims import Sheet
     from inspector.model import Source
 

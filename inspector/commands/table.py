@@ -18,7 +18,6 @@ from inspector.errors import UsageError
 from inspector.progress import shown
 
 if TYPE_CHECKING:
-    from inspector.claim_model import Subject
     from inspector.claims.truth import Truth
 
 _SUFFIXES: Final[Mapping[str, str]] = MappingProxyType({".json": "json", ".md": "markdown", ".markdown": "markdown"})

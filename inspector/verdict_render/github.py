@@ -5,7 +5,7 @@ Source: docs.github.com, workflow commands. Data escapes %, CR and LF; propertie
 
 from __future__ import annotations
 
-from inspector.claim_model import Judged, Verdicts
+from inspector.claim_verdict import Judged, Verdicts
 from inspector.escape import terminal
 from inspector.verdict_words import quantity, remarks, repo, sentence, tally
 

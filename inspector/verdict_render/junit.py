@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from inspector.claim_model import Judged, Verdicts
+from inspector.claim_verdict import Judged, Verdicts
 from inspector.escape import terminal
 from inspector.verdict_words import quantity, repo, sentence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.claim_model import Judged, Verdicts
+from inspector.claim_verdict import Judged, Verdicts
 from inspector.escape import markdown
 from inspector.verdict_words import quantity, remarks, repo, share, tally, value
 

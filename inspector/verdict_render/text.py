@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.claim_model import Judged, Verdicts
+from inspector.claim_verdict import Judged, Verdicts
 from inspector.columns import wrap
 from inspector.escape import terminal
 from inspector.verdict_words import quantity, remarks, repo, sentence, tally
