@@ -46,6 +46,7 @@ class Request:
     output: str | None = None
     tensors: bool = False
     match: str | None = None
+    metadata: bool = False
     token: str | None = None
     endpoint: str | None = None
     timeout: float | None = None
@@ -162,6 +163,7 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
             variant=request.variant,
             tensors=request.tensors or request.match is not None,
             match=request.match,
+            metadata=request.metadata,
             token=request.token,
             endpoint=request.endpoint,
             timeout=request.timeout,

@@ -116,13 +116,16 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("repos", nargs=-1, required=True, metavar="REPO...", shell_complete=_complete),
     click.option("--revision", metavar="R", help="Branch, tag, commit or refs/pr/N; as does REPO@R."),
     click.option("--repo-type", type=click.Choice(["model", "dataset", "space"]), help="What REPO is on the Hub."),
-    click.option("--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights."),
+    click.option(
+        "--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights; all: read every quant."
+    ),
     click.option(
         "--format", "form", type=click.Choice(answer.FORMATS), help="By default what FILE's suffix says, else text."
     ),
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all."),
     click.option("--tensors", is_flag=True, help="List every stored tensor."),
     click.option("--match", metavar="GLOB", help="List the stored tensors whose name matches."),
+    click.option("--metadata", is_flag=True, help="Show the headers' own key-values."),
     click.option(
         "--cluster", "clusters", multiple=True, metavar="CLUSTER", help='Does it fit, as in "2x dgx-spark"; repeatable.'
     ),

@@ -86,12 +86,22 @@ def menu(report: Report) -> Table:
         Column("variant", floor=12),
         Column("files", right=True),
         Column("file bytes", right=True),
+        Column("tensor bytes", right=True),
         Column("parameters", right=True),
         Column("bits/w", right=True),
         Column("figures"),
     )
     rows = tuple(_variant(v) for v in report.menu)
     return Table("Sets in this repo (choose with --variant)", columns, rows)
+
+
+def _how(variant: Variant) -> str:
+    """Where a set's figures come from."""
+    if variant.missing:
+        return "incomplete"
+    if variant.derived:
+        return "inferred"
+    return "read" if variant.tensor_bytes is not None else "not read"
 
 
 def claims(report: Report) -> Table:
@@ -123,7 +133,9 @@ def ledger(report: Report) -> Table:
 
 def _label(folder: str, entries: Sequence[Excluded]) -> str:
     """The one path, or the folder with the number of files that share a reason."""
-    return entries[0].path if len(entries) == 1 else f"{folder}/ ({len(entries):,} files)"
+    if len(entries) == 1:
+        return entries[0].path
+    return f"{folder}/ ({len(entries):,} files)" if folder else f"{len(entries):,} files at the root"
 
 
 def _sum(entries: Sequence[Excluded]) -> int | None:
@@ -221,9 +233,12 @@ def _cell(cell: Cell, whole: int) -> tuple[str, ...]:
 def _variant(variant: Variant) -> tuple[str, ...]:
     return (
         f"{variant.name} (default)" if variant.default else variant.name,
-        f"{len(variant.files):,}",
-        sized(variant.file_bytes),
+        f"{len(variant.files):,} of {len(variant.files) + variant.missing:,}"
+        if variant.missing
+        else f"{len(variant.files):,}",
+        exact(variant.file_bytes),
+        exact(variant.tensor_bytes),
         counted(variant.parameters),
         bits(bits_per_weight(variant.tensor_bytes, variant.parameters)),
-        "inferred" if variant.derived else "read",
+        _how(variant),
     )

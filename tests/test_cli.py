@@ -103,7 +103,7 @@ def test_exit_status(args: str, status: int, asked: Asked) -> None:
 
 def test_options_reach_the_library(asked: Asked) -> None:
     where = "--revision r --repo-type dataset --variant v --token t --endpoint u"
-    how = "--match *.w --timeout 1.5 --jobs 3 --offline"
+    how = "--match *.w --metadata --timeout 1.5 --jobs 3 --offline"
     assert cli.main([*where.split(), *how.split(), "org/good"]) == 0
     ((repo, options),) = asked
     assert repo == "org/good"
@@ -113,6 +113,7 @@ def test_options_reach_the_library(asked: Asked) -> None:
         "variant": "v",
         "tensors": True,
         "match": "*.w",
+        "metadata": True,
         "token": "t",
         "endpoint": "u",
         "timeout": 1.5,

@@ -6,7 +6,8 @@ The shape is stated in `inspector/schema.json`. Output is ASCII, so a hostile na
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from inspector.cache_model import Cache
@@ -66,6 +67,7 @@ def document(report: Report) -> dict[str, Json]:
         "index_total_size": report.index_total_size,
         "hub_total": report.hub_total,
         "base_model": report.base_model,
+        "metadata": _metadata(report.metadata),
         "cache": _cache(report.cache),
         "fits": [_fit(f) for f in report.fits],
         "notes": [{"code": n.code, "message": n.message, "where": n.where} for n in report.notes],
@@ -94,10 +96,27 @@ def _precisions(cells: Iterable[Cell]) -> list[Json]:
     ]
 
 
+def _metadata(found: Mapping[str, Mapping[str, Json]] | None) -> list[Json] | None:
+    if found is None:
+        return None
+    return [{"file": file, "values": _finite(dict(values))} for file, values in found.items()]
+
+
+def _finite(value: Json) -> Json:
+    """The value without NaN and infinities, which JSON has none of: they are text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def _variant(variant: Variant) -> Json:
     return {
         "variant": variant.name,
+        "default": variant.default,
         "files": len(variant.files),
+        "missing_files": variant.missing,
         "file_bytes": variant.file_bytes,
         "tensor_bytes": variant.tensor_bytes,
         "parameters": variant.parameters,

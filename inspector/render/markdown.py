@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from inspector import fit_tables, phrases, tables
+from inspector import fit_tables, key_table, phrases, tables
 from inspector.escape import markdown
 from inspector.model import Report
 from inspector.tables import Table
@@ -38,6 +38,8 @@ def _report(report: Report) -> list[str]:
     if notes:
         blocks += ["### Notes", "\n".join(notes)]
     blocks.append("Cost: " + " · ".join(map(markdown, phrases.cost(report))))
+    for file, values in (report.metadata or {}).items():
+        blocks += _table(key_table.metadata(file, values))
     for _, rows in groupby(report.tensor_rows or (), key=lambda row: row.file):
         blocks += _table(tables.tensors(list(rows)))
     return blocks

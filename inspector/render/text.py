@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from inspector import fit_tables, phrases, proportions, tables
+from inspector import fit_tables, key_table, phrases, proportions, tables
 from inspector.columns import cut, fitting, join, layout, measure, wrap
 from inspector.escape import terminal
 from inspector.fit_tables import Section
@@ -42,7 +42,7 @@ def _single(report: Report, width: int, paint: Paint, *, bars: bool) -> list[lis
     blocks += [_table(table, width, paint) for table in tables.tables(report)]
     blocks.append(_notes(report.notes, width, paint))
     blocks.append(_cost(report, width, paint))
-    return blocks + _tensors(report, width, paint)
+    return [*blocks, *_metadata(report, width, paint), *_tensors(report, width, paint)]
 
 
 def _drawn(report: Report, width: int, paint: Paint) -> list[list[str]]:
@@ -73,6 +73,7 @@ def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[
         blocks.append(_notes(report.notes, width, paint, mark + " "))
     blocks.append([line for m, r in zip(marks, reports, strict=True) for line in _cost(r, width, paint, m + " ")])
     for mark, report in zip(marks, reports, strict=True):
+        blocks += _metadata(report, width, paint, mark + " ")
         blocks += _tensors(report, width, paint, mark + " ")
     return blocks
 
@@ -123,6 +124,11 @@ def _notes(notes: Iterable[Note], width: int, paint: Paint, mark: str = "") -> l
 def _cost(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
     first, *rest = [terminal(p, width) for p in phrases.cost(report)]
     return [paint(line, "detail") for line in join([f"{mark}cost: {first}", *rest], width, "  ")]
+
+
+def _metadata(report: Report, width: int, paint: Paint, mark: str = "") -> list[list[str]]:
+    found = [key_table.metadata(file, values) for file, values in (report.metadata or {}).items()]
+    return [_table(t._replace(title=mark + t.title), width, paint) for t in found]
 
 
 def _tensors(report: Report, width: int, paint: Paint, mark: str = "") -> list[list[str]]:

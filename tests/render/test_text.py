@@ -118,7 +118,7 @@ def test_unknown_figures_are_called_unknown() -> None:
     assert "already quantised? unknown: payloads of unknown precision" in lines
     assert "mlp         unknown       unknown  100 B  52.1 %  unknown                0 B" in lines
     assert "other       none                0   28 B  14.6 %     none               28 B" in lines
-    assert "fp16 (default)      1             unknown     unknown  unknown  read" in lines
+    assert "fp16 (default)      1     unknown       unknown     unknown  unknown  not read" in lines
     assert "total_size of the index         77  unknown tensor bytes" in lines
     assert "whole repo           unknown  unknown" in lines
     assert "b.safetensors: 1 tensor" in lines
