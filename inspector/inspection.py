@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from inspector import address
@@ -15,7 +15,8 @@ from inspector.cluster import parse_cluster
 from inspector.collector import paused
 from inspector.fit_model import Cluster, Workload
 from inspector.measure import measure
-from inspector.model import Checkpoint, Cost, Footprint, Note, Progress, Report, Source, TensorRow
+from inspector.menu import filled
+from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
 from inspector.outlook import cache_for, fits_for, serving_engine
 from inspector.sources import open_source
 from inspector.sources.snapshot import SnapshotSource
@@ -29,6 +30,7 @@ def inspect(
     variant: str | None = None,
     tensors: bool = False,
     match: str | None = None,
+    metadata: bool = False,
     token: str | None = None,
     endpoint: str | None = None,
     timeout: float | None = None,
@@ -41,10 +43,10 @@ def inspect(
 ) -> Report:
     """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
 
-    `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
-    whether it fits, under the `workload` (8,192 tokens in one sequence). `progress` is called as files come in;
-    nothing is printed. Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could
-    not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
+    `tensors` lists every stored tensor, `match` those whose name fits the glob; `metadata` keeps the headers' own
+    key-values. `clusters` ("2x dgx-spark") asks whether it fits, under the `workload` (8,192 tokens in one sequence).
+    `progress` is called as files come in; nothing is printed. Raises `UsageError` for what the caller asked wrongly,
+    `SourceError` where bytes could not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
     """
     started = time.perf_counter()
     machines = [parse_cluster(c) if isinstance(c, str) else c for c in clusters]
@@ -53,13 +55,15 @@ def inspect(
         where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
     )
     try:
-        path, variant = _chosen(source, where.path, variant)
+        path, variant = _chosen(source, where.path or where.folder, variant)
         with paused():
             loaded = load(source, variant=variant, path=path, progress=progress)
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
         source.close()
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
+    if metadata:
+        report = replace(report, metadata=_metadata(loaded))
     return _with_outlook(report, loaded.checkpoint, footprint, workload or Workload(), machines)
 
 
@@ -135,7 +139,7 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         prequantised=footprint.prequantised,
         dtypes=footprint.dtypes,
         cells=footprint.cells,
-        menu=selection.menu,
+        menu=filled(checkpoint, footprint, loaded.others),
         excluded=selection.excluded,
         excluded_bytes=_total([e.bytes for e in selection.excluded]),
         other_bytes=_total([f.size for f in selection.other]),
@@ -147,6 +151,10 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         cost=cost,
         tensor_rows=rows,
     )
+
+
+def _metadata(loaded: Loaded) -> dict[str, Mapping[str, Json]]:
+    return {h.file: h.metadata for h in loaded.checkpoint.headers}
 
 
 def _total(sizes: list[int | None]) -> int | None:

@@ -9,6 +9,8 @@ from typing import Final
 from inspector import declared
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
+from inspector.gguf_keys import main_layers
+from inspector.gguf_notes import leading
 from inspector.grouping import Groups, Kind, classify, group
 from inspector.hub_count import compare, tally
 from inspector.model import (
@@ -76,7 +78,8 @@ def measure(
     declarations = [p.declaration for p in parts]
     kinds = [k for p in parts for k in p.kinds]
     notes.extend(n for d in declarations for n in d.notes)
-    notes.extend(contradictions(cells, declarations))
+    if checkpoint.selection.format != "gguf":
+        notes.extend(contradictions(cells, declarations))
     if checkpoint.listing.hub_total is not None and not checkpoint.incomplete:
         notes.extend(compare(checkpoint.listing.hub_total, tally(kinds)))
     for part in parts:
@@ -100,6 +103,10 @@ def _part(checkpoint: Checkpoint, number: int) -> _Measured:
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
     config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
     headers = tuple(h for h in checkpoint.headers if h.file in files)
+    if checkpoint.selection.format == "gguf":
+        groups = group(headers)
+        layers = main_layers(leading(headers)) if headers else None
+        return _Measured(headers, declared.GGUF, groups, *classify(groups.members, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     groups = group(headers)
