@@ -179,8 +179,8 @@ def _sound_name(name: str, place: str) -> None:
         return
     shown = terminal(name, 80)
     if _OUTSIDE.search(name):
-        _refuse(place, f"names a place outside itself: {shown!r}")
-    _refuse(place, f"holds {shown!r}, which no snapshot has")
+        _refuse(place, f"names a place outside itself: '{shown}'")
+    _refuse(place, f"holds '{shown}', which no snapshot has")
 
 
 def _bounded(name: str, size: int, packed: int, total: int, place: str) -> None:
