@@ -65,6 +65,7 @@ class Request:
     with_draft: bool = False
     hardware: str | None = None
     require_fit: bool = False
+    machines: tuple[Cluster, ...] = ()
     plain: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -77,7 +78,10 @@ class Request:
 
 
 def run(request: Request) -> int:
-    """Answer, and return the exit status: 2 before 1 before 3 before 0. Raises UsageError where the output is unwritable."""
+    """Answer, and return the exit status: 2 before 1 before 3 before 0.
+
+    Raises UsageError where the output cannot be written.
+    """
     output.check(request.output)
     if request.require_fit and not request.clusters:
         raise UsageError("--require-fit", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
@@ -171,6 +175,7 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
             offline=request.offline or None,
             clusters=outlook[0],
             workload=outlook[1],
+            survey=bool(request.machines),
             progress=progress,
             trace=_trace if request.verbose else None,
         )
@@ -188,7 +193,7 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
         from inspector.engines import engine_named
 
         engine_named(request.engine)
-    if not request.clusters:
+    if not request.clusters and not request.machines:
         return (), Workload(kv_dtype=request.kv_dtype, engine=request.engine, with_draft=request.with_draft)
     from inspector.cluster import parse_cluster
     from inspector.hardware import load_hardware
@@ -207,6 +212,8 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
         with_draft=request.with_draft,
     )
     check(workload)
+    if request.machines:
+        return request.machines, workload
     rows = load_hardware(Path(request.hardware) if request.hardware else None)
     return tuple(parse_cluster(c, rows) for c in request.clusters), workload
 

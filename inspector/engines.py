@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 from typing import Final
 
@@ -93,6 +94,7 @@ class Engine:
         return f"{float(fraction):g} x {gib(hardware.visible_bytes)} - {gib(reserve)} ({words})"
 
 
+@cache
 def engines() -> tuple[Engine, ...]:
     """Every engine, the default first."""
     document = tomllib.loads((files("inspector") / "engines.toml").read_text(encoding="utf-8"))

@@ -27,11 +27,13 @@ def fit(
     *,
     chosen: str = "as asked",
     incomplete: bool = False,
+    survey: bool = False,
 ) -> Fit:
     """Whether weights and the asked context fit each device, under three budgets, and the largest context that does.
 
     `footprint` must hold its slices (`measure(..., sliced=True)`). `chosen` says in words why this engine.
-    `incomplete` is true where some files' headers could not be read: nothing then fits for certain. Raises
+    `incomplete` is true where some files' headers could not be read: nothing then fits for certain. A `survey` of
+    many machines wants no other counts of units and no assumptions in words. Raises
     `UsageError` where the workload contradicts itself (`resident.check`).
     """
     parts = resident(footprint.slices, cluster, workload)
@@ -42,7 +44,7 @@ def fit(
     budgets = tuple(_budget(plan, name, limit) for name in BUDGETS)
     problem = blocked(placement, plan.cache, len(cluster.devices))
     verdict = _verdict(plan, context, problem, incomplete)
-    units, other = _smallest(plan, cluster, context), _other(plan, cluster, context)
+    units = None if survey else _smallest(plan, cluster, context)
     return Fit(
         cluster=cluster.text,
         engine=engine.name,
@@ -55,13 +57,15 @@ def fit(
         devices=tuple(_devices(plan, context)),
         min_units=units,
         stops_at=None if problem else _stops(plan, limit),
-        assumptions=fit_words.assumptions(
+        assumptions=()
+        if survey
+        else fit_words.assumptions(
             fit_words.Told(footprint, cache, cluster, workload, engine, plan, parts, budgets, context, limit),
             chosen=chosen,
             why=why,
             problem=problem,
             units=units,
-            other=other,
+            other=_other(plan, cluster, context),
         ),
         blocked=problem,
     )

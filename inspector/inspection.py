@@ -38,15 +38,18 @@ def inspect(
     offline: bool | None = None,
     clusters: Sequence[str | Cluster] = (),
     workload: Workload | None = None,
+    survey: bool = False,
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Report:
     """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
 
-    `tensors` lists every stored tensor, `match` those whose name fits the glob; `metadata` keeps the headers' own
-    key-values. `clusters` ("2x dgx-spark") asks whether it fits, under the `workload` (8,192 tokens in one sequence).
-    `progress` is called as files come in; nothing is printed. Raises `UsageError` for what the caller asked wrongly,
-    `SourceError` where bytes could not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
+    `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
+    whether it fits, under the `workload` (8,192 tokens in one sequence); a `survey` of many machines leaves out the
+    words and the search for other counts. `progress` is called as files come in; nothing is printed.
+
+    Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could not be had,
+    `MalformedFile` or `UnsupportedFile` where no file could be read.
     """
     started = time.perf_counter()
     machines = [parse_cluster(c) if isinstance(c, str) else c for c in clusters]
@@ -64,7 +67,9 @@ def inspect(
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
     if metadata:
         report = replace(report, metadata=_metadata(loaded))
-    return _with_outlook(report, loaded.checkpoint, footprint, workload or Workload(), machines)
+    asked = workload or Workload()
+    fits = fits_for(loaded.checkpoint, footprint, asked, machines, survey=survey)
+    return _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
 
 
 def examine(
@@ -92,16 +97,13 @@ def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str 
     return source.path, source.variant
 
 
-def _with_outlook(
-    report: Report, checkpoint: Checkpoint, footprint: Footprint, workload: Workload, clusters: Sequence[Cluster]
-) -> Report:
-    """The report with the cache of one sequence, and with a fit for each cluster."""
+def _with_cache(report: Report, checkpoint: Checkpoint, workload: Workload) -> Report:
+    """The report with the cache of one sequence, or with a note on why it is unknown."""
     cache = cache_for(checkpoint, workload, serving_engine(checkpoint, workload))
-    fits = fits_for(checkpoint, footprint, workload, clusters)
     if isinstance(cache, Cache):
-        return replace(report, cache=cache, fits=fits)
+        return replace(report, cache=cache)
     note = Note("cache_unknown", f"the cache is unknown: {cache.reason}", cache.where)
-    return replace(report, fits=fits, notes=(*report.notes, note))
+    return replace(report, notes=(*report.notes, note))
 
 
 def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:

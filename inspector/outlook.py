@@ -41,14 +41,22 @@ def cache_for(checkpoint: Checkpoint, workload: Workload, engine: Engine | None 
 
 
 def fits_for(
-    checkpoint: Checkpoint, footprint: Footprint, workload: Workload, clusters: Sequence[Cluster]
+    checkpoint: Checkpoint,
+    footprint: Footprint,
+    workload: Workload,
+    clusters: Sequence[Cluster],
+    *,
+    survey: bool = False,
 ) -> tuple[Fit, ...]:
     """One fit per cluster, each with the engine asked for or the cluster's own default."""
     found = []
+    caches: dict[str, Cache | UnknownCache] = {}
     for cluster in clusters:
         engine, why = choose_engine(workload.engine, checkpoint.selection.format, cluster)
-        cache = cache_for(checkpoint, workload, engine)
-        found.append(fit(footprint, cache, cluster, workload, engine, chosen=why, incomplete=checkpoint.incomplete))
+        if engine.name not in caches:
+            caches[engine.name] = cache_for(checkpoint, workload, engine)
+        cache, incomplete = caches[engine.name], checkpoint.incomplete
+        found.append(fit(footprint, cache, cluster, workload, engine, chosen=why, incomplete=incomplete, survey=survey))
     return tuple(found)
 
 

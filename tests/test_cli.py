@@ -121,6 +121,7 @@ def test_options_reach_the_library(asked: Asked) -> None:
         "offline": True,
         "clusters": (),
         "workload": Workload(),
+        "survey": False,
         "progress": None,
         "trace": None,
     }

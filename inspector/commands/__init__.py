@@ -15,6 +15,7 @@ import click
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "check": "Hold a table of sizes against what ships.",
+        "fit": "Which known machines hold it, and the smallest that does?",
         "hardware": "List known hardware with the memory that it really shows.",
         "lock": "Record what a table is about, to check it without a network.",
         "quant": "Is it already quantised, and on what evidence?",
