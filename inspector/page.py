@@ -6,6 +6,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from inspector import __version__, lettering, page_tables, palette, phrases, pictures, sentences, tables
@@ -124,7 +125,7 @@ def _view(report: Report, name: str, largest: int) -> View:
     fits = report.fits
     maps = _maps(report, largest)
     rows = report.tensor_rows
-    shown = heapq.nlargest(_TENSORS, rows, key=lambda t: t.bytes) if rows else []
+    shown = heapq.nlargest(_TENSORS, rows, key=attrgetter("bytes")) if rows else []
     ladder = pictures.ladder(report, fits)
     return View(
         id=name,
