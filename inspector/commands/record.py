@@ -108,14 +108,17 @@ def said(found: Locked, snapshot: Snapshot, path: str) -> None:
     from inspector.units import gb
 
     size = len(snapshot.data or b"")
-    repos = "1 repo" if len(snapshot.repos) == 1 else f"{len(snapshot.repos):,} repos"
-    lines = [f"{terminal(path)}: {repos}, {gb(size)}"]
+    lines = [f"{terminal(path)}: {_count(len(snapshot.repos), 'repo')}, {gb(size)}"]
     for r in snapshot.repos:
         commit = terminal((r.listing.ref.revision or "local")[:12])
-        kept = f"{len(r.reads):,} headers, {len(r.documents):,} documents"
+        kept = f"{_count(len(r.reads), 'header')}, {_count(len(r.documents), 'document')}"
         lines.append(f"  {terminal(r.asked.label, 100)} @ {commit}: {kept}")
     lines.append(f"cost: {found.requests:,} requests · {gb(found.bytes_fetched)} fetched")
     output.emit("\n".join(lines) + "\n", None)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _check_recipe(recipe: str | None, cluster: str | None, context: int | None, kv_dtype: str | None) -> None:
