@@ -1,4 +1,4 @@
-"""What the user typed as a value: a repo of the Hub with revision and file, a local path, or a plain URL."""
+"""What the user typed as a value: a repo of the Hub with revision and file, a local path, a snapshot, a plain URL."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Final, Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from inspector import environment
+from inspector import environment, snapshot_file
 from inspector.errors import SourceError, UsageError
 from inspector.escape import terminal
 
-Kind = Literal["model", "dataset", "space", "local", "url"]
+Kind = Literal["model", "dataset", "space", "local", "snapshot", "url"]
 
 _KINDS: Final[dict[str, Kind]] = {"models": "model", "datasets": "dataset", "spaces": "space"}
 _HUB_HOSTS: Final = frozenset({"huggingface.co", "www.huggingface.co", "hub-ci.huggingface.co", "hf.co"})
 _PAGES: Final = frozenset({"tree", "blob", "resolve", "raw", "blame"})
 _OTHER_PAGES: Final = frozenset({"commit", "commits", "discussions", "settings", "edit", "upload", "new"})
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,94}[A-Za-z0-9_])?", re.ASCII)
-"""One part of a repo's name, by the Hub's rule: at most 96 of letters, digits, `_`, `-`, `.`, none of the last two at an end."""
+"""One part of a repo's name, by the Hub's rule: at most 96 of letters, digits, `_`, `-`, `.`, at no end `-` or `.`."""
 _SPECIAL: Final = re.compile(r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|\Z)", re.ASCII)
 """Revisions with slashes that the Hub writes unescaped in its URLs."""
 _BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\A[/.-]|[/.]\Z|/\.|\.lock(?:/|\Z)")
@@ -29,13 +29,17 @@ _BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\A[/.-]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`name` is `org/name`, a path, or a URL. `path` is the one file that was named, `folder` a folder of the repo."""
+    """`name` is `org/name`, a path, or a URL. `path` is the one file that was named, `folder` a folder of the repo.
+
+    `repo` is what follows `#` behind a snapshot's name: which of its repos.
+    """
 
     kind: Kind
     name: str
     revision: str | None = None
     path: str | None = None
     folder: str | None = None
+    repo: str | None = None
 
 
 def parse(text: str, revision: str | None = None, kind: str | None = None, endpoint: str | None = None) -> Address:
@@ -50,6 +54,13 @@ def parse(text: str, revision: str | None = None, kind: str | None = None, endpo
     if kind is not None and kind not in _KINDS.values():
         raise UsageError("--repo-type", f"{terminal(kind, 40)} is none of model, dataset, space")
     hub = kind is not None or revision is not None
+    recorded = snapshot_file.split(text)
+    if recorded is not None:
+        if hub:
+            place = "--revision" if revision is not None else "--repo-type"
+            advice = "Name what it holds: FILE#org/name@revision."
+            raise UsageError(place, f"{terminal(text, 80)} is a snapshot, which has its own", advice)
+        return Address("snapshot", recorded[0], repo=recorded[1])
     if text.startswith(("./", "../", "~/")) or text in (".", "..", "~") or Path(text).is_absolute():
         if revision is not None:
             raise UsageError("--revision", f"{terminal(text, 80)} is a local path, which has no revisions")

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspector import output
+from inspector import output, snapshot_file
 from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.progress import shown
 
 if TYPE_CHECKING:
+    from inspector.fit_model import Cluster, Workload
     from inspector.model import Report
 
-FORMATS: Final = ("text", "json", "markdown", "csv")
+FORMATS: Final = ("text", "json", "markdown", "csv", "html", "svg")
 """What `--format` takes: `render.FORMATS`, written out so that `--help` need not import the report's values."""
+
+_FIT_STATUS: Final = {"fits": 0, "tight": 0, "does_not_fit": 1, "unknown": 3}
 
 _SUFFIXES: Final = (
     (".json", "json"),
     (".md", "markdown"),
     (".markdown", "markdown"),
     (".csv", "csv"),
+    (".html", "html"),
+    (".htm", "html"),
+    (".svg", "svg"),
 )
 
 
@@ -39,11 +46,26 @@ class Request:
     output: str | None = None
     tensors: bool = False
     match: str | None = None
+    metadata: bool = False
     token: str | None = None
     endpoint: str | None = None
     timeout: float | None = None
     jobs: int | None = None
     offline: bool = False
+    clusters: tuple[str, ...] = ()
+    context: int = 8192
+    sequences: int = 1
+    kv_dtype: str | None = None
+    engine: str | None = None
+    placement: str | None = None
+    utilization: float | None = None
+    reserve: str | None = None
+    offload: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    with_draft: bool = False
+    hardware: str | None = None
+    require_fit: bool = False
+    machines: tuple[Cluster, ...] = ()
     plain: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -56,10 +78,17 @@ class Request:
 
 
 def run(request: Request) -> int:
-    """Answer, and return the exit status: 2 before 3 before 0. Raises UsageError where the output is unwritable."""
+    """Answer, and return the exit status: 2 before 1 before 3 before 0.
+
+    Raises UsageError where the output cannot be written.
+    """
     output.check(request.output)
+    if request.require_fit and not request.clusters:
+        raise UsageError("--require-fit", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
     reports, statuses = gather(request)
-    status = next(s for s in (2, 3, 0) if s in statuses)
+    if request.require_fit:
+        statuses |= {_FIT_STATUS[f.verdict] for r in reports for f in r.fits}
+    status = next(s for s in (2, 1, 3, 0) if s in statuses)
     if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
         _show(reports, request)
     elif request.output:
@@ -71,9 +100,10 @@ def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
     """The reports that could be made, and the statuses met; what went wrong is said on standard error."""
     reports: list[Report] = []
     statuses = {0}
-    for repo in request.repos:
+    outlook = _outlook(request)
+    for repo in each(request.repos):
         try:
-            report = _inspect(repo, request)
+            report = _inspect(repo, request, outlook)
         except InspectorError as error:
             complain(str(error))
             statuses.add(2 if isinstance(error, UsageError) else 3)
@@ -85,6 +115,21 @@ def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
                 complain(f"{repo}: {_fault(report)}")
                 statuses.add(3)
     return tuple(reports), statuses
+
+
+def each(repos: Iterable[str]) -> Iterator[str]:
+    """The repos to read: a snapshot of several stands for each in it. One that cannot be opened says so when read."""
+    for repo in repos:
+        split = snapshot_file.split(repo)
+        if split is None or split[1] is not None:
+            yield repo
+            continue
+        from inspector.sources import snapshot
+
+        try:
+            yield from snapshot.each(split[0])
+        except InspectorError:
+            yield repo
 
 
 def _fault(report: Report) -> str:
@@ -110,7 +155,7 @@ def crashed(error: Exception, *, verbose: bool) -> int:
     return 3
 
 
-def _inspect(repo: str, request: Request) -> Report:
+def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Workload]) -> Report:
     from inspector.inspection import inspect
 
     # A bar and trace lines would overwrite each other.
@@ -122,14 +167,64 @@ def _inspect(repo: str, request: Request) -> Report:
             variant=request.variant,
             tensors=request.tensors or request.match is not None,
             match=request.match,
+            metadata=request.metadata,
             token=request.token,
             endpoint=request.endpoint,
             timeout=request.timeout,
             jobs=request.jobs,
             offline=request.offline or None,
+            clusters=outlook[0],
+            workload=outlook[1],
+            survey=bool(request.machines),
             progress=progress,
             trace=_trace if request.verbose else None,
         )
+
+
+def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
+    """The clusters and the workload asked for. Raises `UsageError` where a flag is wrong, before anything is read."""
+    from inspector.fit_model import Workload
+
+    if request.kv_dtype not in (None, "auto", "default"):
+        from inspector.kv_dtypes import dtype_named
+
+        dtype_named(str(request.kv_dtype))
+    if request.engine is not None:
+        from inspector.engines import engine_named
+
+        engine_named(request.engine)
+    if not request.clusters and not request.machines:
+        return (), Workload(kv_dtype=request.kv_dtype, engine=request.engine, with_draft=request.with_draft)
+    from inspector.cluster import parse_cluster
+    from inspector.hardware import load_hardware
+    from inspector.resident import check, parse_offload
+
+    workload = Workload(
+        context=request.context,
+        sequences=request.sequences,
+        kv_dtype=request.kv_dtype,
+        engine=request.engine,
+        placement=request.placement,  # type: ignore[arg-type]  # click has checked the choice
+        utilization=request.utilization,
+        reserve=None if request.reserve is None else _size(request.reserve),
+        offload=parse_offload(request.offload),  # type: ignore[arg-type]  # host or disk, checked there
+        without=request.without,
+        with_draft=request.with_draft,
+    )
+    check(workload)
+    if request.machines:
+        return request.machines, workload
+    rows = load_hardware(Path(request.hardware) if request.hardware else None)
+    return tuple(parse_cluster(c, rows) for c in request.clusters), workload
+
+
+def _size(text: str) -> int:
+    from inspector.sizes import parse_size
+
+    size = parse_size(text)
+    if size is None:
+        raise UsageError("--reserve", f"{text[:40]!r} is not a size", "Write it like 4GiB or 4GB.")
+    return size.bytes
 
 
 def _trace(line: str) -> None:
@@ -142,4 +237,4 @@ def _show(reports: tuple[Report, ...], request: Request) -> None:
     to_file = request.output not in (None, "-")
     columns = output.PLAIN_WIDTH if to_file else output.width(sys.stdout)
     coloured = not to_file and output.colour(sys.stdout, os.environ, plain=request.plain)
-    output.emit(render(request.format, reports, width=columns, colour=coloured), request.output)
+    output.emit(render(request.format, reports, width=columns, colour=coloured, bars=not request.plain), request.output)

@@ -7,34 +7,44 @@ which files are probably chosen; where the documents say otherwise the rest is r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
 from inspector.formats import READERS, shard_index
+from inspector.gguf_notes import notes as gguf_notes
 from inspector.model import (
+    ALL,
     Checkpoint,
     File,
     Header,
     Json,
     Listing,
     Note,
+    Part,
     Progress,
     Selection,
     ShardIndex,
     Source,
 )
-from inspector.reading import first_read
+from inspector.quant_names import taken_apart
+from inspector.reading import planned
 from inspector.selection import CONFIGS, select, wanted_documents
+
+_ROUNDS: Final = 8
+"""How often what was read may change what is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A checkpoint and how many bytes past headers its reads took along."""
+    """A checkpoint, how many bytes past headers its reads took along, and headers of other sets of the menu."""
 
     checkpoint: Checkpoint
     weight_bytes_read: int
+    others: Mapping[str, Header]
 
 
 @dataclass(slots=True)
@@ -68,13 +78,33 @@ def load(
     with ThreadPoolExecutor(max_workers=max(1, source.jobs), thread_name_prefix="inspect") as pool:
         try:
             _gather(pool, source, listing, wanted, selection, gathered, progress)
-            selection = select(listing, gathered.documents, variant=variant, path=path)
-            _gather(pool, source, listing, (), selection, gathered, progress)
+            for _ in range(_ROUNDS):
+                # What a header says may show that a file is no set of weights: then another one is chosen.
+                before, selection = selection, select(listing, _said(gathered), variant=variant, path=path)
+                _gather(pool, source, listing, (), selection, gathered, progress)
+                if set(selection.files) <= set(before.files):
+                    break
+            if variant is not None and variant.lower() == ALL and selection.menu:
+                _gather(pool, source, listing, (), _every(selection), gathered, progress)
+                selection = select(listing, _said(gathered), variant=variant, path=path)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     checkpoint = _assemble(listing, selection, gathered)
-    return Loaded(checkpoint, gathered.beyond)
+    chosen = {h.file for h in checkpoint.headers}
+    return Loaded(checkpoint, gathered.beyond, {p: h for p, h in gathered.headers.items() if p not in chosen})
+
+
+def _said(gathered: _Gathered) -> dict[str, Json]:
+    """Documents, and what GGUF headers say of themselves."""
+    return {**gathered.documents, **{p: h.metadata for p, h in gathered.headers.items() if p not in gathered.documents}}
+
+
+def _every(selection: Selection) -> Selection:
+    """A selection of all whole sets of the menu."""
+    whole = [v.files for v in selection.menu if not v.missing and v.files]
+    parts = tuple(Part(files[0].folder, files, joined=taken_apart(files[0].name).piece) for files in whole)
+    return replace(selection, parts=parts)
 
 
 def _gather(
@@ -91,12 +121,11 @@ def _gather(
     sizes = {f.path: f.size for f in listing.files}
     pending: dict[Future[object], str] = {}
     if reader is not None:
+        known = max((h.length for h in gathered.headers.values()), default=None)
         for part in selection.parts:
-            index_size = sizes.get(part.index) if part.index else None
-            for file in part.files:
+            for file, length in planned(part, sizes.get(part.index) if part.index else None, selection.format, known):
                 if file.path in gathered.headers or file.path in gathered.failed or file.pointer:
                     continue
-                length = first_read(file, part.files, index_size)
                 pending[pool.submit(read_header, source, file, selection.format, length)] = file.path
     for path in documents:
         pending[pool.submit(source.small, path)] = path
@@ -174,8 +203,11 @@ def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Ch
     if failed and not headers and not pointers:
         raise gathered.failed[failed[0]]
     notes = [*listing.notes, *selection.notes, *gathered.notes, *_pointers(pointers)]
-    notes.extend(Note("unread_file", _words(gathered.failed[path]), path) for path in failed)
+    tried = [*failed, *(f.path for v in selection.menu for f in v.files if f.path not in chosen)]
+    notes.extend(Note("unread_file", _words(gathered.failed[p]), p) for p in tried if p in gathered.failed)
     notes.extend(n for h in headers for n in h.notes)
+    if selection.format == "gguf":
+        notes.extend(gguf_notes(selection.parts, headers))
     indexes = []
     for part in selection.parts:
         index = gathered.indexes.get(part.index) if part.index else None
@@ -199,61 +231,3 @@ def _pointers(files: Sequence[File]) -> list[Note]:
         f"{what} to {sum(f.size or 0 for f in files):,} bytes in all; tensors are unknown (git lfs pull fetches them)"
     )
     return [Note("lfs_pointer", words, files[0].path)]
-
-
-def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tuple[Note, ...]:
-    """Notes where a shard index and the headers disagree: names either way, wrong shard, total_size.
-
-    Of a file that could not be read nothing is concluded.
-    """
-    notes: list[Note] = []
-    prefix = f"{folder}/" if folder else ""
-    stored: dict[str, list[str]] = {}
-    for header in headers:
-        for tensor in header.tensors:
-            stored.setdefault(tensor.name, []).append(header.file)
-    read = {h.file.removeprefix(prefix) for h in headers}
-    absent = [n for n, f in index.weight_map.items() if n not in stored and f in read]
-    unlisted = [n for n in stored if n not in index.weight_map]
-    moved = [n for n, files in stored.items() if n in index.weight_map and prefix + index.weight_map[n] not in files]
-    for code, names, words in (
-        ("index_names_absent", absent, "the index names {} that no header has"),
-        ("index_names_unlisted", unlisted, "headers have {} that the index does not name"),
-        ("index_wrong_shard", moved, "the index names another file than the one that holds {}"),
-    ):
-        if names:
-            notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
-    total = sum(h.tensor_bytes for h in headers)
-    if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
-        notes.append(
-            Note(
-                "index_total_size",
-                f"metadata.total_size says {index.total_size:,} bytes, the headers say {total:,}"
-                f"{_explain(index.total_size, headers, total)}",
-                index.file,
-            )
-        )
-    return tuple(notes)
-
-
-def _explain(claimed: int, headers: Sequence[Header], total: int) -> str:
-    """A known mistake that gives exactly the claimed total, or nothing."""
-    if claimed == total + sum(h.length for h in headers):
-        return " (it counts the headers too)"
-    elements = sum([_elements(t.shape) for h in headers for t in h.tensors])
-    for size, words in ((2, "16"), (4, "32")):
-        if claimed == size * elements:
-            return f" (it counts every element as {words} bits)"
-    seen: dict[str, int] = {t.name: t.nbytes for h in headers for t in h.tensors}
-    return " (it counts tensors stored twice once)" if claimed == sum(seen.values()) else ""
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    n = 1
-    for d in shape:
-        n *= d
-    return n
-
-
-def _tensors(names: Sequence[str]) -> str:
-    return "1 tensor" if len(names) == 1 else f"{len(names):,} tensors"

@@ -1,15 +1,14 @@
-"""The values of a table under test: cells with their places, claims, measured repos and verdicts.
+"""The values of a table under test: cells with their places, claims and measured repos.
 
 Bytes are ints or exact fractions, `None` is unknown. Nothing here reads or decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from inspector.cache_model import Cache, UnknownCache
 from inspector.fit_model import Fit
@@ -17,9 +16,6 @@ from inspector.model import Json, Report
 
 Kind = Literal["bytes", "count", "number", "yesno", "word"]
 """What a quantity is measured in: bytes, things counted, a plain number, yes or no, a name."""
-
-Outcome = Literal["ok", "wrong", "drifted", "unverifiable", "malformed"]
-OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "wrong", "drifted", "unverifiable", "malformed")
 
 Measure = Fraction | bool | str
 """One measured figure: exact number, yes or no, or a name."""
@@ -213,69 +209,3 @@ class Measured(Protocol):
     def fit(self, setting: Setting) -> Fit:
         """The fit on a cluster. Raises `UsageError` for a cluster that is not known."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim's verdict. `claimed`, `measured`, `difference` are bytes, things or plain numbers, yes/no, or names.
-
-    `relative` and `tolerance` are shares of the measured figure. `reason` explains a wrong one where arithmetic
-    proves it, and says why there is no answer; `notes` are words like `unpinned`.
-    """
-
-    claim: Claim
-    outcome: Outcome
-    claimed: Measure | None = None
-    measured: Measure | None = None
-    difference: Fraction | None = None
-    relative: Fraction | None = None
-    tolerance: Fraction | None = None
-    reason: str = ""
-    revision: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Expense:
-    """What a run cost: repos read, HTTP requests, body bytes and seconds."""
-
-    repos: int = 0
-    requests: int = 0
-    bytes_fetched: int = 0
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """All verdicts of a run, in the table's order. `strict` makes unpinned ones fail; `interrupted` by Ctrl-C."""
-
-    judged: tuple[Judged, ...]
-    strict: bool = False
-    allow_unverifiable: bool = False
-    interrupted: bool = False
-    cost: Expense = field(default_factory=Expense)
-
-    @property
-    def summary(self) -> Mapping[str, int]:
-        """How many of each outcome."""
-        counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
-        for one in self.judged:
-            counts[one.outcome] += 1
-        return MappingProxyType(counts)
-
-    def fails(self, one: Judged) -> bool:
-        """Whether a verdict makes the run fail: wrong, drifted, malformed, and unpinned where strict."""
-        return one.outcome in ("wrong", "drifted", "malformed") or (self.strict and "unpinned" in one.notes)
-
-    @property
-    def status(self) -> int:
-        """1 where something fails, 3 where something is unverifiable and that is not allowed, else 0."""
-        if any(self.fails(one) for one in self.judged):
-            return 1
-        unknown = any(one.outcome == "unverifiable" for one in self.judged)
-        return 3 if unknown and not self.allow_unverifiable else 0
-
-
-def chosen(values: Sequence[str | None]) -> str | None:
-    """The first that says something."""
-    return next((v for v in values if v), None)

@@ -16,14 +16,12 @@ from typing import Final
 from inspector.cache_model import Cache
 from inspector.claim_amounts import unit
 from inspector.claim_model import Kind, Measure, Measured, Setting, Unit
+from inspector.claim_parts import PARTS, Read, complete, part, unknown
 from inspector.claim_rules import Named
-from inspector.errors import SourceError, UsageError
+from inspector.errors import UsageError
 from inspector.fit_model import Fit
-from inspector.model import COMPONENTS, Cell, Report
+from inspector.model import COMPONENTS, Report
 from inspector.quant import belongs
-from inspector.rollup import parameters
-
-Read = Callable[[Measured, Setting], Measure]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +35,12 @@ class Quantity:
     needs: tuple[str, ...] = ()
 
 
-def unknown(reason: str) -> SourceError:
-    """The error of a figure that this repo does not give."""
-    return SourceError("", reason)
-
-
 def _whole(get: Callable[[Report], int | float | None], name: str, *, listed: bool = False) -> Read:
     """A figure of the report as it stands; `listed` figures need the listing only, others every header."""
 
     def read(repo: Measured, setting: Setting) -> Measure:
         if not listed:
-            _complete(repo.report)
+            complete(repo.report)
         value = get(repo.report)
         if value is None:
             raise unknown(f"{repo.report.repo} does not say {name}")
@@ -56,13 +49,8 @@ def _whole(get: Callable[[Report], int | float | None], name: str, *, listed: bo
     return read
 
 
-def _complete(report: Report) -> None:
-    if report.incomplete:
-        raise unknown(f"not all of it could be read: {report.faults[0]}" if report.faults else "it is incomplete")
-
-
 def _bits(repo: Measured, setting: Setting) -> Measure:
-    _complete(repo.report)
+    complete(repo.report)
     size, count = repo.report.tensor_bytes, repo.report.parameters
     if not size or not count:
         raise unknown("parameters are unknown, so bits per weight are")
@@ -92,7 +80,7 @@ def _cache_bytes(repo: Measured, setting: Setting) -> Measure:
 def _fit(repo: Measured, setting: Setting) -> Fit:
     if setting.cluster is None:
         raise UsageError("", "names no cluster", "Give it in the column `cluster`, as in 2x dgx-spark.")
-    _complete(repo.report)
+    complete(repo.report)
     return repo.fit(setting)
 
 
@@ -162,17 +150,6 @@ def _rows() -> Iterable[Quantity]:
 QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType({q.name: q for q in _rows()})
 """The quantities of a whole checkpoint, by name."""
 
-_PARTS: Final[Mapping[str, Kind]] = MappingProxyType(
-    {
-        "bytes": "bytes",
-        "weight_bytes": "bytes",
-        "overhead_bytes": "bytes",
-        "parameters": "count",
-        "tensors": "count",
-        "bits_per_weight": "number",
-        "precision": "word",
-    }
-)
 _PRECISION: Final = re.compile(
     r"bf16|f\d+|fp\d+\w*|mxfp\d+\w*|nvfp4|u?int\d+|nf\d|ternary|binary|vq@[\d.]+|exl[23]@[\d.]+|[it]?q\d\w*|unknown",
     re.IGNORECASE | re.ASCII,
@@ -188,22 +165,22 @@ def quantity(name: str) -> Quantity:
     found = QUANTITIES.get(key.lower().replace("-", "_").replace(" ", "_"))
     if found is not None:
         return found
-    of, dot, part = key.rpartition(".")
-    component, part = of.lower().replace("-", "_").replace(" ", "_"), part.lower()
-    if dot and part in _PARTS and component in COMPONENTS:
+    of, dot, figure = key.rpartition(".")
+    component, figure = of.lower().replace("-", "_").replace(" ", "_"), figure.lower()
+    if dot and figure in PARTS and component in COMPONENTS:
         return Quantity(
-            f"{component}.{part}",
-            _PARTS[part],
+            f"{component}.{figure}",
+            PARTS[figure],
             f"of {component}",
-            _part(part, lambda c: c.component == component, component),
+            part(figure, lambda c: c.component == component, component),
         )
-    if dot and part in _PARTS and part != "precision" and _PRECISION.fullmatch(of):
+    if dot and figure in PARTS and figure != "precision" and _PRECISION.fullmatch(of):
         return Quantity(
-            f"{of}.{part}", _PARTS[part], f"of {of}", _part(part, lambda c: belongs(c.precision or "", of), of)
+            f"{of}.{figure}", PARTS[figure], f"of {of}", part(figure, lambda c: belongs(c.precision or "", of), of)
         )
     near = difflib.get_close_matches(key, QUANTITIES, n=2)
     first = f"Did you mean {' or '.join(near)}? " if near else ""
-    listed = f"There are: {', '.join(QUANTITIES)}, and <component or precision>.<{'|'.join(_PARTS)}>."
+    listed = f"There are: {', '.join(QUANTITIES)}, and <component or precision>.<{'|'.join(PARTS)}>."
     raise UsageError("", f"{key[:60]!r} is no quantity", first + listed)
 
 
@@ -233,38 +210,3 @@ def _suffixed(name: str) -> tuple[Quantity, Unit | None]:
         if scale is None:
             raise
         return found, scale
-
-
-def _part(part: str, belongs_to: Callable[[Cell], bool], what: str) -> Read:
-    """A figure over the cells of a component or a precision."""
-
-    def read(repo: Measured, setting: Setting) -> Measure:
-        _complete(repo.report)
-        cells = [c for c in repo.report.cells if belongs_to(c)]
-        if part == "precision":
-            return _precision(cells, what)
-        if part in ("parameters", "bits_per_weight"):
-            count = parameters(cells)
-            if count is None:
-                raise unknown(f"payloads of {what} are of unknown precision")
-            if part == "parameters":
-                return Fraction(count)
-            if not count:
-                raise unknown(f"there are no weights of {what}")
-            return Fraction(8 * sum(c.bytes for c in cells), count)
-        if part == "tensors":
-            return Fraction(sum(c.tensors for c in cells))
-        return Fraction(sum(int(getattr(c, part)) for c in cells))
-
-    return read
-
-
-def _precision(cells: Iterable[Cell], what: str) -> str:
-    """The precision of most parameters of some cells."""
-    known = [c for c in cells if c.precision is not None and (c.parameters is None or c.parameters)]
-    if not known:
-        raise unknown(f"there are no weights of {what}")
-    main = max(known, key=lambda c: (c.parameters is None, c.parameters or 0))
-    if main.parameters is None:
-        raise unknown(f"payloads of {what} are of unknown precision")
-    return main.precision or ""

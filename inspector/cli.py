@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -87,6 +88,24 @@ def first_word(params: Iterable[click.Parameter], args: Sequence[str]) -> int | 
     return None
 
 
+def joined(args: Sequence[str]) -> list[str]:
+    """Arguments in which a cluster's bare count takes the next word: `--cluster 2x dgx-spark` needs no quotes."""
+    words: list[str] = []
+    for word in args:
+        before = words[-1] if words else ""
+        flag, _, value = before.rpartition("=") if before.startswith("--cluster=") else ("", "", before)
+        owner = flag or (words[-2] if len(words) > 1 else "")
+        if (
+            owner == "--cluster"
+            and re.fullmatch(r"\d+\s*x?", value.strip(), re.IGNORECASE)
+            and not word.startswith("-")
+        ):
+            words[-1] = f"{before} {word}"
+        else:
+            words.append(word)
+    return words
+
+
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     words = [] if ctx.params.get("repos") else [w for w in COMMANDS if w.startswith(incomplete)]
     # Not both: click's script for bash forgets the words when it is told to complete files.
@@ -97,13 +116,31 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("repos", nargs=-1, required=True, metavar="REPO...", shell_complete=_complete),
     click.option("--revision", metavar="R", help="Branch, tag, commit or refs/pr/N; as does REPO@R."),
     click.option("--repo-type", type=click.Choice(["model", "dataset", "space"]), help="What REPO is on the Hub."),
-    click.option("--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights."),
+    click.option(
+        "--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights; all: read every quant."
+    ),
     click.option(
         "--format", "form", type=click.Choice(answer.FORMATS), help="By default what FILE's suffix says, else text."
     ),
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all."),
     click.option("--tensors", is_flag=True, help="List every stored tensor."),
     click.option("--match", metavar="GLOB", help="List the stored tensors whose name matches."),
+    click.option("--metadata", is_flag=True, help="Show the headers' own key-values."),
+    click.option(
+        "--cluster", "clusters", multiple=True, metavar="CLUSTER", help='Does it fit, as in "2x dgx-spark"; repeatable.'
+    ),
+    click.option("--context", type=click.IntRange(min=1), default=8192, metavar="N", help="Tokens; 8192 by default."),
+    click.option("--sequences", type=click.IntRange(min=1), default=1, metavar="N", help="At once; 1 by default."),
+    click.option("--kv-dtype", metavar="D", help="Of the cache: bf16, fp8, fp8_ds_mla, q8_0 ..."),
+    click.option("--engine", metavar="E", help="vllm, sglang, llama.cpp, mlx or tensorrt-llm."),
+    click.option("--placement", type=click.Choice(["tp", "pp", "ep", "dp", "layers"]), help="Of weights on devices."),
+    click.option("--utilization", type=float, metavar="F", help="Fraction of memory that the engine may take."),
+    click.option("--reserve", metavar="SIZE", help="Kept free on each device, as 4GiB."),
+    click.option("--offload", multiple=True, metavar="PART=host|disk", help="A part that is not resident; repeatable."),
+    click.option("--without", multiple=True, metavar="PART", help="A part that is not loaded; repeatable."),
+    click.option("--with-draft", is_flag=True, help="Count the cache of draft layers too."),
+    click.option("--hardware", type=click.Path(), metavar="FILE", help="More hardware, as rows of TOML."),
+    click.option("--require-fit", is_flag=True, help="Exit 1 unless it fits every cluster, 3 if unknown."),
     click.option("--token", metavar="T", help="Hub token; HF_TOKEN keeps it out of the process list."),
     click.option("--endpoint", metavar="URL", help="Another Hub."),
     click.option(
@@ -111,7 +148,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Files read at once."),
     click.option("--offline", is_flag=True, help="Local files and the cache only."),
-    click.option("--plain", is_flag=True, help="No colours."),
+    click.option("--plain", is_flag=True, help="No colours, no bars: for screen readers and logs."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
     click.option("-v", "--verbose", is_flag=True, help="Explain each request on standard error."),
 )
@@ -146,7 +183,7 @@ command = _command()
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; nothing but a line reaches a person, never a traceback."""
-    words = list(sys.argv[1:] if args is None else args)
+    words = joined(sys.argv[1:] if args is None else args)
     try:
         status = command.main(words or ["--help"], prog_name="inspect", standalone_mode=False)
         return status if words and isinstance(status, int) else 0 if words else 2

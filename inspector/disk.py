@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from inspector.contents import ENOUGH, held, nameless
 from inspector.errors import SourceError, UnsupportedFile
 from inspector.escape import terminal
 from inspector.model import File, Note
@@ -73,7 +74,18 @@ def look(where: Path, path: str) -> File | Note:
             match = None
         if match is not None:
             return File(path, int(match.group(2)), match.group(1).decode("ascii"), pointer=True)
-    return File(path, about.st_size, blob_id(where))
+    return File(path, about.st_size, blob_id(where), holds=_held(where, about.st_size))
+
+
+def _held(where: Path, size: int) -> str | None:
+    """The weight format of a file whose name has no suffix; only the first bytes are read."""
+    if not nameless(where.name):
+        return None
+    try:
+        with where.open("rb", buffering=0) as opened:
+            return held(opened.read(ENOUGH), size)
+    except OSError:
+        return None
 
 
 def blob_id(where: Path) -> str | None:

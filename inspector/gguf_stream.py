@@ -27,6 +27,11 @@ MAX_TENSORS: Final = 1 << 20
 MAX_DIMS: Final = 4
 """`GGML_MAX_DIMS`."""
 _MOST: Final = 2**63 - 1
+_TOKENS: Final = "tokenizer.ggml.tokens"
+_TENSOR: Final = 72
+"""Bytes of a tensor info of two dimensions with a name of 24."""
+_TEMPLATE: Final = 16_384
+"""Bytes kept free for a chat template and the keys after the vocabulary."""
 
 _OTHERS: Final = (
     (b"vers", "is a Git LFS pointer, not a GGUF file", "Fetch the real file (git lfs pull)."),
@@ -74,6 +79,48 @@ class Stream:
         """Bytes taken so far."""
         self.needed = len(MAGIC)
         """The file position that must be received before anything more can be said."""
+        self._keys: dict[str, Json] = {}
+        self._key, self._key_at = "", 0
+        self._places: dict[str, tuple[int, int]] = {}
+        self._tensors, self._entries_at, self._seen = 0, 0, 0
+
+    @property
+    def probable_end(self) -> int:
+        """Where the header will end, from what was seen of the vocabulary and the tensor infos; 0 without a guess."""
+        if self._fields is not None:
+            return self._window.at
+        window = self._window
+        per_tensor = _TENSOR if not self._seen else (window.at - self._entries_at) // self._seen + 1
+        end = window.at + window.ahead + (self._tensors - self._seen) * per_tensor
+        if self._entries_at or not self._tensors:
+            return end
+        return end + self._vocabulary_to_come()
+
+    @property
+    def past_tokens(self) -> bool:
+        """True once the list of tokens is complete, or the tensor infos have begun."""
+        return bool(self._entries_at) or _TOKENS in self._places
+
+    def _vocabulary_to_come(self) -> int:
+        """Bytes of the arrays that follow the present one: types or scores 4 bytes a token, merges like tokens."""
+        if self._key == _TOKENS:
+            begun, stop = self._key_at, self._window.at + self._window.ahead
+        elif _TOKENS in self._places:
+            begun, stop = self._places[_TOKENS]
+        else:
+            return 0
+        size = stop - begun
+        # A token of 150,000 takes some 16 bytes with its length before it.
+        count = size // 16
+        later = 0 if "tokenizer.chat_template" in self._keys else _TEMPLATE
+        if self._key in (_TOKENS, "tokenizer.ggml.scores"):
+            later += 4 * count
+        merges = "tokenizer.ggml.merges"
+        if self._keys.get("tokenizer.ggml.model") == "gpt2":
+            later += 0 if merges in (self._key, *self._keys) else size
+        elif self._key == _TOKENS:
+            later += 4 * count
+        return later
 
     def feed(self, chunk: bytes) -> bool:
         """Take the next bytes; True when the header is complete. Raises `MalformedFile`, the same one ever after."""
@@ -125,19 +172,23 @@ class Stream:
         values = Values(window, ">" if big else "<", width)
         tensors = yield from self._count(values, "tensors", MAX_TENSORS, 2 * width + 16)
         keys = yield from self._count(values, "metadata keys", MAX_KEYS, width + 5)
-        metadata: dict[str, Json] = {}
+        metadata = self._keys
+        self._tensors = tensors
         kinds: dict[str, tuple[int, int]] = {}
         doubles: list[str] = []
         for _ in range(keys):
             at = window.at
             key = yield from values.name("a metadata key")
             kind = yield from values.number(values.word, "a value type")
+            self._key, self._key_at = key, window.at
             value = yield from values.value(kind, key)
             if key in metadata:
                 doubles.append(key)
             else:
                 metadata[key] = value
                 kinds[key] = kind, at
+                self._places[key] = self._key_at, window.at
+        self._entries_at = window.at
         entries = yield from self._entries(values, tensors)
         if window.received < window.at:
             yield window.at
@@ -174,6 +225,7 @@ class Stream:
                 words = f"tensor {name[:200]!r} is there twice, at bytes {found[name].at:,} and {at:,}"
                 window.fault(words, "llama.cpp refuses such a file; it needs to be converted again.", at)
             found[name] = Entry(name, tuple(ne), kind, offset, at)
+            self._seen += 1
         return tuple(found.values())
 
 

@@ -31,6 +31,8 @@ class Window:
         self._bound = MAX_HEADER if file_size is None else min(MAX_HEADER, file_size)
         self._buffer = bytearray()
         self._base = 0
+        self.ahead = 0
+        """Bytes that the array of strings in progress will take from `at` on, if the rest is like what was seen."""
 
     @property
     def received(self) -> int:
@@ -89,8 +91,10 @@ class Window:
         One turn of the loop is one token of a vocabulary (there are 300,000 of them), so it does nothing else.
         """
         width, unpack = prefix.size, prefix.unpack_from
+        begun, total = self.at, count
         while count:
             self.room(width, "the length of a string")
+            self.ahead = count * ((self.at - begun) // (total - count) if count < total else 2 * width)
             while self._base + len(self._buffer) < self.at + width:
                 yield self.at + width
             buffer, base = self._buffer, self._base
@@ -112,3 +116,4 @@ class Window:
                 self.room(length, f"a string of {length:,} bytes", base + start)
             self.at = base + position
             count -= done
+        self.ahead = 0

@@ -5,15 +5,21 @@ from __future__ import annotations
 import fnmatch
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from inspector import address
+from inspector.cache_model import Cache
 from inspector.checkpoint import Loaded, load
+from inspector.cluster import parse_cluster
 from inspector.collector import paused
+from inspector.fit_model import Cluster, Workload
 from inspector.measure import measure
-from inspector.model import Checkpoint, Cost, Footprint, Progress, Report, Source, TensorRow
+from inspector.menu import filled
+from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
+from inspector.outlook import cache_for, fits_for, serving_engine
 from inspector.sources import open_source
+from inspector.sources.snapshot import SnapshotSource
 
 
 def inspect(
@@ -24,32 +30,80 @@ def inspect(
     variant: str | None = None,
     tensors: bool = False,
     match: str | None = None,
+    metadata: bool = False,
     token: str | None = None,
     endpoint: str | None = None,
     timeout: float | None = None,
     jobs: int | None = None,
     offline: bool | None = None,
+    clusters: Sequence[str | Cluster] = (),
+    workload: Workload | None = None,
+    survey: bool = False,
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Report:
     """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
 
-    `tensors` lists every stored tensor, `match` those whose name fits the glob. `progress` is called as files come
-    in; nothing is printed. Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could
-    not be had, `MalformedFile` or `UnsupportedFile` where no file could be read.
+    `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
+    whether it fits, under the `workload` (8,192 tokens in one sequence); a `survey` of many machines leaves out the
+    words and the search for other counts. `progress` is called as files come in; nothing is printed.
+
+    Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could not be had,
+    `MalformedFile` or `UnsupportedFile` where no file could be read.
     """
     started = time.perf_counter()
+    machines = [parse_cluster(c) if isinstance(c, str) else c for c in clusters]
     where = address.parse(repo, revision=revision, kind=repo_type, endpoint=endpoint)
     source = open_source(
         where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
     )
     try:
+        path, variant = _chosen(source, where.path or where.folder, variant)
         with paused():
-            loaded = load(source, variant=variant, path=where.path, progress=progress)
-            footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match))
+            loaded = load(source, variant=variant, path=path, progress=progress)
+            footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
         source.close()
-    return _report(loaded, footprint, rows, _cost(source, loaded, started))
+    report = _report(loaded, footprint, rows, _cost(source, loaded, started))
+    if metadata:
+        report = replace(report, metadata=_metadata(loaded))
+    asked = workload or Workload()
+    fits = fits_for(loaded.checkpoint, footprint, asked, machines, survey=survey)
+    return _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
+
+
+def examine(
+    source: Source,
+    *,
+    variant: str | None = None,
+    path: str | None = None,
+    sliced: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Report, Checkpoint, Footprint]:
+    """One set of weights of an open source: its report, and what that was made of. The source stays open.
+
+    `sliced` adds to the footprint how devices share it. The report's cost is that of the source so far.
+    """
+    started = time.perf_counter()
+    loaded = load(source, variant=variant, path=path, progress=progress)
+    footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
+    return _report(loaded, footprint, None, _cost(source, loaded, started)), loaded.checkpoint, footprint
+
+
+def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str | None, str | None]:
+    """The one file and the set of weights to read: as asked, else as a snapshot was asked when it was recorded."""
+    if path is not None or variant is not None or not isinstance(source, SnapshotSource):
+        return path, variant
+    return source.path, source.variant
+
+
+def _with_cache(report: Report, checkpoint: Checkpoint, workload: Workload) -> Report:
+    """The report with the cache of one sequence, or with a note on why it is unknown."""
+    cache = cache_for(checkpoint, workload, serving_engine(checkpoint, workload))
+    if isinstance(cache, Cache):
+        return replace(report, cache=cache)
+    note = Note("cache_unknown", f"the cache is unknown: {cache.reason}", cache.where)
+    return replace(report, notes=(*report.notes, note))
 
 
 def _wanted(tensors: bool, match: str | None) -> Callable[[str], bool] | None:
@@ -87,7 +141,7 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         prequantised=footprint.prequantised,
         dtypes=footprint.dtypes,
         cells=footprint.cells,
-        menu=selection.menu,
+        menu=filled(checkpoint, footprint, loaded.others),
         excluded=selection.excluded,
         excluded_bytes=_total([e.bytes for e in selection.excluded]),
         other_bytes=_total([f.size for f in selection.other]),
@@ -99,6 +153,10 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         cost=cost,
         tensor_rows=rows,
     )
+
+
+def _metadata(loaded: Loaded) -> dict[str, Mapping[str, Json]]:
+    return {h.file: h.metadata for h in loaded.checkpoint.headers}
 
 
 def _total(sizes: list[int | None]) -> int | None:

@@ -9,7 +9,10 @@ from typing import Final
 from inspector import declared
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
+from inspector.gguf_keys import main_layers
+from inspector.gguf_notes import leading
 from inspector.grouping import Groups, Kind, classify, group
+from inspector.hub_count import compare, tally
 from inspector.model import (
     Cell,
     Checkpoint,
@@ -22,6 +25,7 @@ from inspector.model import (
     TensorInfo,
     TensorRow,
 )
+from inspector.slicing import slices
 from inspector.verdict import contradictions, judge
 
 UNKNOWN: Final = "unknown"
@@ -56,9 +60,12 @@ class _Sum:
 
 
 def measure(
-    checkpoint: Checkpoint, wanted: Callable[[str], bool] | None = None
+    checkpoint: Checkpoint, wanted: Callable[[str], bool] | None = None, *, sliced: bool = False
 ) -> tuple[Footprint, tuple[TensorRow, ...] | None]:
-    """The footprint, and one row per stored tensor whose name is `wanted` (None: no rows)."""
+    """The footprint, and one row per stored tensor whose name is `wanted` (None: no rows).
+
+    `sliced` adds the same bytes by layer and by how devices share them.
+    """
     parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
@@ -71,7 +78,10 @@ def measure(
     declarations = [p.declaration for p in parts]
     kinds = [k for p in parts for k in p.kinds]
     notes.extend(n for d in declarations for n in d.notes)
-    notes.extend(contradictions(cells, declarations))
+    if checkpoint.selection.format != "gguf":
+        notes.extend(contradictions(cells, declarations))
+    if checkpoint.listing.hub_total is not None and not checkpoint.incomplete:
+        notes.extend(compare(checkpoint.listing.hub_total, tally(kinds)))
     for part in parts:
         notes.extend(disagreements(part.declaration, [_seen(k) for k in part.kinds]))
     parameters = None if any(c.parameters is None for c in cells) else sum(c.parameters or 0 for c in cells)
@@ -81,6 +91,7 @@ def measure(
         parameters,
         judge(cells, _evidence(kinds), declarations),
         tuple(notes),
+        tuple(s for p in parts for s in slices(p.groups, p.of)) if sliced else (),
     )
     rows = None if wanted is None else tuple(r for p in parts for r in _rows(p, wanted))
     return footprint, rows
@@ -92,6 +103,10 @@ def _part(checkpoint: Checkpoint, number: int) -> _Measured:
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
     config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
     headers = tuple(h for h in checkpoint.headers if h.file in files)
+    if checkpoint.selection.format == "gguf":
+        groups = group(headers)
+        layers = main_layers(leading(headers)) if headers else None
+        return _Measured(headers, declared.GGUF, groups, *classify(groups.members, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     groups = group(headers)

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+from inspector.cache_model import Cache
+from inspector.fit_model import Fit
+
 Json = Any
 """A decoded JSON value."""
 
@@ -34,6 +37,9 @@ COMPONENTS = (
 
 Verdict = Literal["yes", "partly", "no", "unknown"]
 
+ALL = "all"
+"""The variant that stands for every set of a menu: all headers are read, the figures are the default's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:
@@ -41,20 +47,22 @@ class Ref:
 
     repo: str
     revision: str | None
-    kind: Literal["model", "dataset", "space", "local"] = "model"
+    kind: Literal["model", "dataset", "space", "local", "url"] = "model"
 
 
 @dataclass(frozen=True, slots=True)
 class File:
     """One file of a listing: `path` with `/`, `size` in bytes, `content_id` (sha256 of LFS content, else git oid).
 
-    `pointer` is true for a Git LFS pointer on disk: `size` is then the size that the pointer states.
+    `pointer` is true for a Git LFS pointer on disk: `size` is then the size that the pointer states. `holds` is the
+    weight format that its first bytes show, where its name shows none.
     """
 
     path: str
     size: int | None
     content_id: str | None = None
     pointer: bool = False
+    holds: str | None = None
 
     @property
     def name(self) -> str:
@@ -156,13 +164,15 @@ class Excluded:
 class Part:
     """One loadable module set: the whole of a plain repo (`folder` ''), or one component of a pipeline.
 
-    `files` are weight files, `index` the path of its shard index, `configs` the paths of its config files.
+    `files` are weight files, `index` the path of its shard index, `configs` the paths of its config files. `joined` is
+    true where the files are raw pieces of one file: only the first has a header.
     """
 
     folder: str
     files: tuple[File, ...]
     index: str | None = None
     configs: tuple[str, ...] = ()
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +196,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of several equal sets of a repo. `derived` is true where figures are inferred, not read."""
+    """One of several equal sets of a repo. `derived` is true where figures are inferred, not read.
+
+    `missing` counts files of the set that are not there: it has no figures then.
+    """
 
     name: str
     files: tuple[File, ...]
@@ -194,12 +207,13 @@ class Variant:
     tensor_bytes: int | None = None
     parameters: int | None = None
     derived: bool = False
+    missing: int = 0
 
     @property
     def file_bytes(self) -> int | None:
-        """Sum of the file sizes, None where one is unknown."""
+        """Sum of the file sizes, None where one is unknown or a file is missing."""
         sizes = [f.size for f in self.files]
-        return None if None in sizes else sum(s for s in sizes if s is not None)
+        return None if self.missing or None in sizes else sum(s for s in sizes if s is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +361,21 @@ class Prequantised:
     evidence: tuple[Evidence, ...] = ()
 
 
+class Slice(NamedTuple):
+    """Stored bytes that a server places together: one layer (None: not in one), component and way of sharing.
+
+    `share` says what tensor parallelism does: `split` over the ranks, `kv_heads` split by KV heads and duplicated
+    beyond them, `experts` split by expert or across each, `copied` to every rank. `experts` is how many there are
+    in the layer, 0 where unknown or none.
+    """
+
+    layer: int | None
+    share: Literal["split", "kv_heads", "experts", "copied"]
+    component: str
+    bytes: int
+    experts: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """Cells by (component, precision), with the totals by storage dtype and the verdict they support."""
@@ -356,6 +385,8 @@ class Footprint:
     parameters: int | None
     prequantised: Prequantised
     notes: tuple[Note, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    """The same bytes by how they are placed on devices; empty where not asked for."""
 
     @property
     def tensor_bytes(self) -> int:
@@ -428,6 +459,12 @@ class Report:
     notes: tuple[Note, ...]
     cost: Cost
     tensor_rows: tuple[TensorRow, ...] | None = None
+    cache: Cache | None = None
+    """What one sequence's context costs; None where the attention design is unknown (a note says why)."""
+    fits: tuple[Fit, ...] = ()
+    """One per cluster asked about."""
+    metadata: Mapping[str, Mapping[str, Json]] | None = None
+    """Headers' own key-values by file, where they were asked for."""
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -25,6 +25,11 @@ def emit(text: str, path: str | None) -> None:
         _replace(Path(path), text.encode("utf-8", "backslashreplace"))
 
 
+def emit_bytes(content: bytes, path: str) -> None:
+    """Write to `path`, whole or not at all. Raises UsageError where it cannot be written."""
+    _replace(Path(path), content)
+
+
 def check(path: str | None) -> None:
     """Raise UsageError where `path` is sure not to be writable, before any work is done for it."""
     if path is None or path == "-":

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from inspector.fit_tables import slope
+from inspector.fit_tables import verdict as fit_verdict
 from inspector.model import Report
 from inspector.units import both, count, gb
 
@@ -38,6 +40,7 @@ def headline(report: Report) -> tuple[Line, ...]:
         parameters = f"{counted(report.parameters)} parameters"
         lines.append(Line("answer", (f"{size} in {many(report.files, 'file')}", parameters, weights)))
         lines.append(Line("answer", (verdict(report),)))
+        lines += [Line("answer", (fit_verdict(f),)) for f in report.fits]
     else:
         lines.append(Line("answer", ("nothing here that can be loaded as a checkpoint",)))
     details = [
@@ -47,6 +50,7 @@ def headline(report: Report) -> tuple[Line, ...]:
         f"variant {report.variant}" if report.variant else "",
         report.kind if report.kind not in ("model", "") else "",
         f"base model {report.base_model}" if report.base_model else "",
+        f"cache {slope(report)} bytes per token ({report.cache.kv_dtype})" if report.cache else "",
     ]
     lines.append(Line("detail", tuple(d for d in details if d)))
     return tuple(lines)

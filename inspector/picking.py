@@ -8,14 +8,14 @@ from typing import NoReturn
 from inspector.errors import UsageError
 from inspector.model import File, Json, Note, Variant
 from inspector.sets import MAIN, WeightSet, by_index, weight_sets
-from inspector.weights import set_aside, weight_format
+from inspector.weights import format_of, set_aside
 
 
 def usable(files: Sequence[File], format: str) -> dict[str, list[File]]:
     """Weight files of one format by folder, without those that are never loaded."""
     folders: dict[str, list[File]] = {}
     for file in files:
-        if weight_format(file.path) == format and set_aside(file.path) is None:
+        if format_of(file) == format and set_aside(file.path) is None:
             folders.setdefault(file.folder, []).append(file)
     return folders
 

@@ -51,6 +51,14 @@ def accept(status: int, headers: Mapping[str, str], start: int, stop: int, size:
     return end - start
 
 
+def total(headers: Mapping[str, str]) -> int | None:
+    """The size of the whole file, as a 206 or 416 states it; None where it does not."""
+    given = headers.get("content-range", "").strip()
+    found = _PART.fullmatch(given) or _NONE.fullmatch(given)
+    size = None if found is None else found.group(found.re.groups)
+    return int(size) if size is not None and size.isdigit() else None
+
+
 def _unsatisfied(headers: Mapping[str, str], start: int, size: int | None, asked: str, place: str) -> int:
     match = _NONE.fullmatch(headers.get("content-range", "").strip())
     total = int(match.group(1)) if match else None

@@ -27,6 +27,11 @@ def by_component(cells: Iterable[Cell]) -> tuple[tuple[str, tuple[Cell, ...]], .
     return tuple((name, by_precision(groups[name], name)) for name in sorted(groups, key=COMPONENTS.index))
 
 
+def largest_first(cells: Iterable[Cell]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
+    """`by_component` with the component of most bytes first."""
+    return tuple(sorted(by_component(cells), key=lambda found: -sum(c.bytes for c in found[1])))
+
+
 def parameters(cells: Iterable[Cell]) -> int | None:
     """The parameters of some cells together, None where one is unknown."""
     counts = [c.parameters for c in cells]

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.columns import Column
+from inspector.fit_tables import WORDS, slope
 from inspector.model import COMPONENTS, Cell, Excluded, Report, TensorRow, Variant
 from inspector.phrases import NONE, UNKNOWN, bits, counted, exact, many, sized
-from inspector.rollup import bits_per_weight, by_component, by_precision
+from inspector.rollup import bits_per_weight, by_component, by_precision, largest_first
 from inspector.units import both, percent
 
 
@@ -30,8 +31,8 @@ def tables(report: Report) -> tuple[Table, ...]:
 
 
 def components(report: Report) -> Table:
-    """Cells by component and precision, largest precision first, with the total as last row."""
-    cells = [cell for _, part in by_component(report.cells) for cell in part]
+    """Cells by component and precision, the largest of each first, with the total as last row."""
+    cells = [cell for _, part in largest_first(report.cells) for cell in part]
     whole = sum(c.bytes for c in cells)
     rows = [(c.component, *_cell(c, whole)) for c in cells]
     if rows:
@@ -82,15 +83,25 @@ def dtypes(report: Report) -> Table:
 def menu(report: Report) -> Table:
     """The equal sets of the repo."""
     columns = (
-        Column("variant", floor=12),
-        Column("files", right=True),
+        Column("variant", floor=16),
+        Column("files", right=True, optional=True),
         Column("file bytes", right=True),
+        Column("tensor bytes", right=True),
         Column("parameters", right=True),
         Column("bits/w", right=True),
         Column("figures"),
     )
     rows = tuple(_variant(v) for v in report.menu)
     return Table("Sets in this repo (choose with --variant)", columns, rows)
+
+
+def _how(variant: Variant) -> str:
+    """Where a set's figures come from."""
+    if variant.missing:
+        return "incomplete"
+    if variant.derived:
+        return "inferred"
+    return "read" if variant.tensor_bytes is not None else "not read"
 
 
 def claims(report: Report) -> Table:
@@ -122,7 +133,9 @@ def ledger(report: Report) -> Table:
 
 def _label(folder: str, entries: Sequence[Excluded]) -> str:
     """The one path, or the folder with the number of files that share a reason."""
-    return entries[0].path if len(entries) == 1 else f"{folder}/ ({len(entries):,} files)"
+    if len(entries) == 1:
+        return entries[0].path
+    return f"{folder}/ ({len(entries):,} files)" if folder else f"{len(entries):,} files at the root"
 
 
 def _sum(entries: Sequence[Excluded]) -> int | None:
@@ -169,6 +182,12 @@ def figures(reports: Sequence[Report], titles: Iterable[str]) -> Table:
         ("bits per weight", *[bits(r.bits_per_weight) for r in reports]),
         ("quantised", *[r.prequantised.verdict for r in reports]),
     ]
+    if any(r.cache is not None for r in reports):
+        rows.append(("cache bytes per token", *[slope(r) for r in reports]))
+    for number, cluster in enumerate([f.cluster for f in reports[0].fits] if reports else []):
+        found = [r.fits[number] for r in reports]
+        rows.append((f"fit on {cluster}", *[WORDS[f.verdict] for f in found]))
+        rows.append(("context there", *[UNKNOWN if f.max_context is None else f"{f.max_context:,}" for f in found]))
     by_name = [{n: sum(c.bytes for c in part) for n, part in by_component(r.cells)} for r in reports]
     rows += _matrix(reports, [n for n in COMPONENTS if any(n in sizes for sizes in by_name)], by_name)
     kinds = [{c.precision or "no precision": c.bytes for c in by_precision(r.cells)} for r in reports]
@@ -214,9 +233,12 @@ def _cell(cell: Cell, whole: int) -> tuple[str, ...]:
 def _variant(variant: Variant) -> tuple[str, ...]:
     return (
         f"{variant.name} (default)" if variant.default else variant.name,
-        f"{len(variant.files):,}",
-        sized(variant.file_bytes),
+        f"{len(variant.files):,} of {len(variant.files) + variant.missing:,}"
+        if variant.missing
+        else f"{len(variant.files):,}",
+        exact(variant.file_bytes),
+        exact(variant.tensor_bytes),
         counted(variant.parameters),
         bits(bits_per_weight(variant.tensor_bytes, variant.parameters)),
-        "inferred" if variant.derived else "read",
+        _how(variant),
     )

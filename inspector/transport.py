@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from inspector import __version__, environment
+from inspector import __version__, environment, ranges
 from inspector.connections import Connections
 from inspector.errors import SourceError
 from inspector.exchange import Answer, Broken, Exchange, HttpStatus, Line, network_errors
@@ -27,10 +27,11 @@ _REDIRECTS: Final = 5
 
 
 class Reading(NamedTuple):
-    """How many bytes of a range were handed over, and the URL that gave them."""
+    """How many bytes of a range were handed over, the URL that gave them, and the file's size as the server says it."""
 
     received: int
     url: str
+    size: int | None = None
 
 
 class Transport:
@@ -90,19 +91,20 @@ class Transport:
             done = feed(chunk)
             return done
 
-        landed = url
+        landed, said = url, size
         while not done:
             attempt += 1
             begin = start + received
             asked = f"bytes={begin}-{stop - 1}"
             exchange = self._follow(url, {"Range": asked, "Accept-Encoding": "identity"}, asked)
             landed = exchange.url
+            said = ranges.total(exchange.headers) if said is None else said
             try:
                 exchange.part(begin, stop, size, count)
                 break
             except Broken as e:
                 self._again(attempt, url, e)
-        return Reading(received, landed)
+        return Reading(received, landed, said)
 
     def away(self, url: str) -> bool:
         """Whether `url` lies at another origin than the Hub's."""

@@ -33,7 +33,9 @@ def judge(cells: Sequence[Cell], evidence: Sequence[Evidence], declarations: Seq
     else:
         verdict = "no"
     found = list(evidence)
-    found[:0] = [Evidence(d.where, f"quant_method {d.method!r}") for d in declarations if d.method is not None]
+    found[:0] = [
+        Evidence(d.where, f"quant_method {d.method!r}") for d in declarations if d.method is not None and d.where
+    ]
     if not found and verdict == "no":
         found = [Evidence("", f"every weight is stored as {_list(_labels(cells))}, no scales, no quantisation config")]
     return Prequantised(

@@ -9,9 +9,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from inspector.model import File
+
 _FORMATS: Final = (
     ("safetensors", re.compile(r"\.safetensors$")),
-    ("gguf", re.compile(r"\.gguf(\.part\d+of\d+|-split-[a-z])?$|(^|/)imatrix[^/]*\.dat$")),
+    (
+        "gguf",
+        re.compile(
+            r"\.gguf(\.part\d+of\d+|-split-[a-z])?$|(^|/)([^/]*[-._])?imatrix[^/]*\.dat$|(^|/)imatrix[^/]*\.gguf_file$"
+        ),
+    ),
     ("coreml", re.compile(r"\.(mlmodel|mlmodelc|mlpackage)(/|$)")),
     ("ggml", re.compile(r"(^|/)ggml-[^/]*\.bin$|\.ggml$")),
     ("openvino", re.compile(r"(^|/)openvino_\w+\.bin$")),
@@ -59,12 +66,17 @@ def weight_format(path: str) -> str | None:
     return next((name for name, pattern in _FORMATS if pattern.search(lowered)), None)
 
 
+def format_of(file: File) -> str | None:
+    """The weight format of a file: by its name, else by what its first bytes were seen to be."""
+    return weight_format(file.path) or file.holds
+
+
 def set_aside(path: str) -> str | None:
     """The reason for which a weight file is never part of the loadable set; None where it may be."""
     lowered = path.lower()
     return next((reason for pattern, reason in _ASIDE if pattern.search(lowered)), None)
 
 
-def other_format(path: str) -> str:
+def other_format(file: File) -> str:
     """Why a weight file of another format than the chosen one is left out."""
-    return _OTHER_FORMAT[weight_format(path) or "archive"]
+    return _OTHER_FORMAT[format_of(file) or "archive"]

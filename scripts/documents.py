@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from inspector import cli
 
-from tests.loopback import LoopbackHub, load, names
+from scripts.verdicts import table as verdict_table
+from tests.loopback import LoopbackHub, load, names, quants
 
 BLOCK = re.compile(r"<!-- (?P<kind>\w+): (?P<words>[^\n]*?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d\d s\b")
@@ -21,7 +22,7 @@ MEASURED = re.compile(r"[\d,.]+ [kM]?B fetched|[\d,]+ weight bytes? read|\d+ req
 
 def written(text: str) -> str:
     """The text with every block made again."""
-    with LoopbackHub([load(n) for n in names()]) as hub:
+    with LoopbackHub([*[load(n) for n in names()], quants.repo()]) as hub:
         return BLOCK.sub(lambda m: _block(m, hub.endpoint), text)
 
 
@@ -42,6 +43,14 @@ def output(words: str, endpoint: str) -> str:
     return f"```console\n$ inspect {words}\n{text}```\n"
 
 
+def menu(words: str, endpoint: str) -> str:
+    """The command as typed, and of what it prints the headline, the menu and the cost."""
+    blocks = run(shlex.split(words), endpoint).rstrip("\n").split("\n\n")
+    parts = [blocks[0], *[b for b in blocks if b.startswith(("Sets in this repo", "cost:"))]]
+    text = "\n...\n".join(parts)
+    return f"```console\n$ inspect {words}\n{text}\n```\n"
+
+
 def run(words: Sequence[str], endpoint: str) -> str:
     """What `inspect` prints for these arguments against this Hub."""
     printed = io.StringIO()
@@ -58,10 +67,20 @@ def table(words: str, endpoint: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType({"output": output, "table": table})
+def verdicts(words: str, endpoint: str) -> str:
+    """The verdict on recorded releases and on one model in five builds."""
+    return verdict_table(endpoint)
+
+
+KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
+    {"output": output, "menu": menu, "table": table, "verdicts": verdicts}
+)
 TABLES: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]] = MappingProxyType(
     {
         "exit status": (("status", "meaning"), cli.EXIT_STATUS),
-        "environment": (("variable", "what it does"), [(f"`{n}`".replace(", ", "`, `"), w) for n, w in cli.ENVIRONMENT]),
+        "environment": (
+            ("variable", "what it does"),
+            [(f"`{n}`".replace(", ", "`, `"), w) for n, w in cli.ENVIRONMENT],
+        ),
     }
 )

@@ -21,6 +21,7 @@ import pytest
 from inspector import __version__, answer, cli, output
 from inspector.commands import COMMANDS, load
 from inspector.errors import MalformedFile, SourceError, UnsupportedFile, UsageError
+from inspector.fit_model import Workload
 from inspector.model import Progress, Report
 from inspector.render import FORMATS
 from tests.render.samples import UNKNOWN, V41, hostile
@@ -102,7 +103,7 @@ def test_exit_status(args: str, status: int, asked: Asked) -> None:
 
 def test_options_reach_the_library(asked: Asked) -> None:
     where = "--revision r --repo-type dataset --variant v --token t --endpoint u"
-    how = "--match *.w --timeout 1.5 --jobs 3 --offline"
+    how = "--match *.w --metadata --timeout 1.5 --jobs 3 --offline"
     assert cli.main([*where.split(), *how.split(), "org/good"]) == 0
     ((repo, options),) = asked
     assert repo == "org/good"
@@ -112,11 +113,15 @@ def test_options_reach_the_library(asked: Asked) -> None:
         "variant": "v",
         "tensors": True,
         "match": "*.w",
+        "metadata": True,
         "token": "t",
         "endpoint": "u",
         "timeout": 1.5,
         "jobs": 3,
         "offline": True,
+        "clusters": (),
+        "workload": Workload(),
+        "survey": False,
         "progress": None,
         "trace": None,
     }
@@ -124,7 +129,54 @@ def test_options_reach_the_library(asked: Asked) -> None:
 
 def test_what_was_not_said_is_left_to_the_library(asked: Asked) -> None:
     assert cli.main(["org/good"]) == 0
-    assert set(asked[0][1].values()) == {None, False}
+    options = dict(asked[0][1])
+    assert options.pop("clusters") == ()
+    assert options.pop("workload") == Workload()
+    assert set(options.values()) == {None, False}
+
+
+def test_the_workload_reaches_the_library(asked: Asked) -> None:
+    what = "--cluster 2x dgx-spark --cluster=h200 --context 1000 --sequences 2 --kv-dtype fp8 --engine sglang"
+    how = "--placement pp --utilization 0.8 --reserve 4GiB --offload memory=disk --without vision --with-draft"
+    assert cli.main([*what.split(), *how.split(), "org/good"]) == 0
+    ((_, options),) = asked
+    assert [c.text for c in options["clusters"]] == ["2x dgx-spark", "1x h200-141"]
+    assert options["workload"] == Workload(
+        1000, 2, "fp8", "sglang", "pp", 0.8, 4 * 2**30, {"memory": "disk"}, ("vision",), True
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "joined"),
+    [
+        ("--cluster 2x dgx-spark x/y", ["--cluster", "2x dgx-spark", "x/y"]),
+        ("--cluster 2 h200 x/y", ["--cluster", "2 h200", "x/y"]),
+        ("--cluster=2x dgx-spark", ["--cluster=2x dgx-spark"]),
+        ("--cluster 2xh100 x/y", ["--cluster", "2xh100", "x/y"]),
+        ("--cluster h200 2x", ["--cluster", "h200", "2x"]),
+        ("x/y --cluster 2x --tensors", ["x/y", "--cluster", "2x", "--tensors"]),
+    ],
+)
+def test_a_bare_count_takes_the_next_word(args: str, joined: list[str]) -> None:
+    assert cli.joined(args.split()) == joined
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "--cluster 0x h200",
+        "--cluster h2000",
+        "--cluster h200 --reserve much",
+        "--cluster h200 --offload memory",
+        "--cluster h200 --without engram",
+        "--cluster h200 --engine ollama",
+        "--kv-dtype fp3",
+        "--require-fit",
+    ],
+)
+def test_wrong_questions_are_status_2(args: str, asked: Asked, capsys: Capture) -> None:
+    assert cli.main([*args.split(), "org/good"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

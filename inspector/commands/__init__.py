@@ -14,8 +14,14 @@ import click
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "check": "Hold a table of sizes against what ships.",
+        "fit": "Which known machines hold it, and the smallest that does?",
+        "hardware": "List known hardware with the memory that it really shows.",
+        "lock": "Record what a table is about, to check it without a network.",
         "quant": "Is it already quantised, and on what evidence?",
+        "record": "Keep what a report reads in one file, to replay it.",
         "schema": "Print the JSON Schema of `--format json`.",
+        "table": "Write a table of sizes that are true.",
     }
 )
 """Each command's word, which is also its module here, and its line in `--help`."""

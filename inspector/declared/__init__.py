@@ -71,6 +71,9 @@ DIALECTS: Final[Mapping[str, Callable[[Spoken], Rules]]] = MappingProxyType(
 NOTHING: Final = Declaration(None, "", EMPTY)
 """No file declares anything."""
 
+GGUF: Final = Declaration("gguf", "", EMPTY)
+"""The types are in the headers themselves; there is nothing to declare."""
+
 
 def text_config(config: Json) -> Mapping[str, Json]:
     """The object that holds the language model's own fields; the top level where nothing is nested."""

@@ -21,8 +21,8 @@ from inspector.model import Header, Note, TensorInfo
 
 ALIGNMENT: Final = 32
 """Of the data section and each tensor in it, where `general.alignment` is absent."""
-_READ: Final = 1 << 20
-_READ_MOST: Final = 8 << 20
+_READ: Final = 1 << 16
+_READ_MOST: Final = 32 << 20
 
 
 def is_gguf(beginning: bytes) -> bool:
@@ -53,13 +53,16 @@ class Reader:
     def missing(self) -> int:
         """How many bytes to read next; 0 when complete, or when the file has no more.
 
-        GGUF does not say how long its header is: as much again as was read so far, between 1 and 8 MiB, and at least
-        what is certainly needed.
+        GGUF does not say how long its header is: as much as the vocabulary and the tensor infos will probably take by
+        what was seen of them, and a little more; at least 64 kB and what is certainly needed, at most 32 MiB.
         """
         if self._complete:
             return 0
         received = self._stream.received
-        guess = max(min(max(received, _READ), _READ_MOST), self._stream.needed - received)
+        probable = self._stream.probable_end - received
+        # Early tokens and merges are the short ones, so the guess runs low; what is left after the tokens is little.
+        more = probable // (4 if self._stream.past_tokens else 9)
+        guess = max(_READ, min(probable + more + _READ // 2, _READ_MOST), self._stream.needed - received)
         return guess if self._size is None else max(0, min(guess, self._size - received))
 
     def header(self) -> Header:

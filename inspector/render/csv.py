@@ -38,8 +38,8 @@ TENSOR_FIELDS = (
 )
 
 
-def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
-    """All reports in one table with a header line; `width` and `colour` say nothing to CSV."""
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:
+    """All reports in one table with a header line; `width`, `colour` and `bars` say nothing to CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     listing = any(r.tensor_rows is not None for r in reports)

@@ -6,16 +6,20 @@ The shape is stated in `inspector/schema.json`. Output is ASCII, so a hostile na
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
+from inspector.cache_model import Cache
+from inspector.fit_model import Fit
 from inspector.model import Cell, Json, Report, TensorRow, Variant
 from inspector.rollup import bits_per_weight, by_component, by_precision, parameters
 
 SCHEMA_VERSION = 1
 
 
-def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
-    """One document for all reports, tensors one a line; `width` and `colour` say nothing to JSON."""
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:
+    """One document for all reports, tensors one a line; `width`, `colour` and `bars` say nothing to JSON."""
     body = ",\n".join(_indented(_report_text(r), "    ") for r in reports)
     listed = f"[\n{body}\n  ]" if reports else "[]"
     text = f'{{\n  "schema_version": {SCHEMA_VERSION},\n  "reports": {listed}\n}}\n'
@@ -63,8 +67,9 @@ def document(report: Report) -> dict[str, Json]:
         "index_total_size": report.index_total_size,
         "hub_total": report.hub_total,
         "base_model": report.base_model,
-        "cache": None,
-        "fits": [],
+        "metadata": _metadata(report.metadata),
+        "cache": _cache(report.cache),
+        "fits": [_fit(f) for f in report.fits],
         "notes": [{"code": n.code, "message": n.message, "where": n.where} for n in report.notes],
         "cost": {
             "requests": report.cost.requests,
@@ -91,10 +96,27 @@ def _precisions(cells: Iterable[Cell]) -> list[Json]:
     ]
 
 
+def _metadata(found: Mapping[str, Mapping[str, Json]] | None) -> list[Json] | None:
+    if found is None:
+        return None
+    return [{"file": file, "values": _finite(dict(values))} for file, values in found.items()]
+
+
+def _finite(value: Json) -> Json:
+    """The value without NaN and infinities, which JSON has none of: they are text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def _variant(variant: Variant) -> Json:
     return {
         "variant": variant.name,
+        "default": variant.default,
         "files": len(variant.files),
+        "missing_files": variant.missing,
         "file_bytes": variant.file_bytes,
         "tensor_bytes": variant.tensor_bytes,
         "parameters": variant.parameters,
@@ -128,3 +150,70 @@ def _tensor(row: TensorRow) -> Json:
 
 def _indented(text: str, indent: str) -> str:
     return indent + text.replace("\n", "\n" + indent)
+
+
+def _cache(found: Cache | None) -> Json:
+    if found is None:
+        return None
+    return {
+        "bytes_per_token": _number(found.bytes_per_token),
+        "fixed_bytes": found.fixed_bytes,
+        "kv_dtype": found.kv_dtype,
+        "reason": found.kv_dtype_reason,
+        "state_dtype": found.state_dtype,
+        "conv_dtype": found.conv_dtype,
+        "max_positions": found.max_positions,
+        "layers": [
+            {
+                "family": layer.family,
+                "bytes_per_token": _number(layer.bytes_per_token),
+                "fixed_bytes": _number(layer.fixed_bytes),
+                "window": layer.window,
+                "draft": layer.draft,
+            }
+            for layer in found.layers
+        ],
+    }
+
+
+def _number(value: Fraction) -> int | float:
+    """An integer where it is one; 3850.25 otherwise."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def _fit(found: Fit) -> Json:
+    return {
+        "cluster": found.cluster,
+        "engine": found.engine,
+        "placement": found.placement,
+        "context": found.context,
+        "sequences": found.sequences,
+        "kv_dtype": found.kv_dtype,
+        "verdict": found.verdict,
+        "budgets": {
+            b.name: {
+                "usable_bytes": b.usable_bytes,
+                "headroom_bytes": b.headroom_bytes,
+                "max_context": b.max_context,
+            }
+            for b in found.budgets
+        },
+        "devices": [
+            {
+                "name": d.name,
+                "usable_bytes": d.usable_bytes,
+                "weights": d.weights,
+                "replicated_bytes": d.replicated_bytes,
+                "cache": d.cache,
+                "overhead": d.overhead,
+                "free": d.free,
+            }
+            for d in found.devices
+        ],
+        "headroom_bytes": found.headroom_bytes,
+        "max_context": found.max_context,
+        "min_units": found.min_units,
+        "stops_at": found.stops_at,
+        "blocked": found.blocked or None,
+        "assumptions": list(found.assumptions),
+    }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from inspector import phrases, tables
+from inspector import fit_tables, key_table, phrases, tables
 from inspector.escape import markdown
 from inspector.model import Report
 from inspector.tables import Table
 
 
-def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
-    """All reports, several first side by side; `width` and `colour` say nothing to Markdown."""
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:
+    """All reports, several first side by side; `width`, `colour` and `bars` say nothing to Markdown."""
     blocks = []
     if len(reports) > 1:
         blocks += _table(tables.figures(reports, [phrases.name(r) for r in reports]), level=2)
@@ -26,6 +26,9 @@ def _report(report: Report) -> list[str]:
         text = " · ".join(map(markdown, parts))
         if text:
             blocks.append({"title": f"## {text}", "alarm": f"**{text}**"}.get(kind, text))
+    for section in fit_tables.sections(report):
+        blocks += _table(Table(section.title, section.columns, section.rows))
+        blocks.append("\n".join(f"- {markdown(p)}" for p in section.phrases))
     for table in tables.tables(report):
         blocks += _table(table)
     notes = []
@@ -35,6 +38,8 @@ def _report(report: Report) -> list[str]:
     if notes:
         blocks += ["### Notes", "\n".join(notes)]
     blocks.append("Cost: " + " · ".join(map(markdown, phrases.cost(report))))
+    for file, values in (report.metadata or {}).items():
+        blocks += _table(key_table.metadata(file, values))
     for _, rows in groupby(report.tensor_rows or (), key=lambda row: row.file):
         blocks += _table(tables.tensors(list(rows)))
     return blocks

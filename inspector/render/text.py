@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from inspector import phrases, tables
+from inspector import fit_tables, key_table, phrases, proportions, tables
 from inspector.columns import cut, fitting, join, layout, measure, wrap
 from inspector.escape import terminal
+from inspector.fit_tables import Section
 from inspector.model import Note, Report
 from inspector.tables import Table
 
@@ -20,22 +21,36 @@ _STYLES = {"title": "1", "alarm": "1;31", "answer": "1", "detail": "2", "heading
 """SGR codes by what a line is; the words alone say the same."""
 
 
-def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False) -> str:
-    """All reports in at most `width` terminal columns: one in full, several side by side where they fit."""
+def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:
+    """All reports in at most `width` terminal columns: one in full, several side by side where they fit.
+
+    `bars` adds proportions and fit gauges drawn with characters, which no screen reader can make sense of.
+    """
     width = max(width, 20)
     paint: Paint = _painted if colour else _plain
     blocks = _beside(reports, width, paint) if len(reports) > 1 else None
     if blocks is None:
-        blocks = [block for report in reports for block in _single(report, width, paint)]
+        blocks = [block for report in reports for block in _single(report, width, paint, bars=bars)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n" if blocks else ""
 
 
-def _single(report: Report, width: int, paint: Paint) -> list[list[str]]:
+def _single(report: Report, width: int, paint: Paint, *, bars: bool) -> list[list[str]]:
     blocks = [_headline(report, width, paint)]
+    if bars:
+        blocks += _drawn(report, width, paint)
+    blocks += [_section(section, width, paint) for section in fit_tables.sections(report)]
     blocks += [_table(table, width, paint) for table in tables.tables(report)]
     blocks.append(_notes(report.notes, width, paint))
     blocks.append(_cost(report, width, paint))
-    return blocks + _tensors(report, width, paint)
+    return [*blocks, *_metadata(report, width, paint), *_tensors(report, width, paint)]
+
+
+def _drawn(report: Report, width: int, paint: Paint) -> list[list[str]]:
+    """Where the bytes are, and how full each cluster is."""
+    shares = proportions.bars(report.cells, width)
+    full = proportions.gauges(report.fits, width)
+    blocks = [[paint(cut("Where the bytes are", width), "heading"), *shares]] if shares else []
+    return [*blocks, [paint(cut("The fullest device of each cluster", width), "heading"), *full]] if full else blocks
 
 
 def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[str]] | None:
@@ -58,6 +73,7 @@ def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[
         blocks.append(_notes(report.notes, width, paint, mark + " "))
     blocks.append([line for m, r in zip(marks, reports, strict=True) for line in _cost(r, width, paint, m + " ")])
     for mark, report in zip(marks, reports, strict=True):
+        blocks += _metadata(report, width, paint, mark + " ")
         blocks += _tensors(report, width, paint, mark + " ")
     return blocks
 
@@ -83,6 +99,13 @@ def _table(table: Table, width: int, paint: Paint, *, escaped: bool = False) -> 
     return [paint(cut(safe.title, width), "heading"), *lines]
 
 
+def _section(section: Section, width: int, paint: Paint) -> list[str]:
+    """A titled table with its phrases: above it where it has a title of an answer, below it where it has rows."""
+    head, *lines = _table(Table(section.title, section.columns, section.rows), width, paint)
+    phrases = [line for p in section.phrases for line in wrap(f"- {terminal(p, _LONGEST)}", width, "  ")]
+    return [head, *lines, *phrases]
+
+
 def _escaped(table: Table) -> Table:
     columns = tuple(c._replace(title=terminal(c.title)) for c in table.columns)
     rows = tuple(tuple([terminal(cell) for cell in row]) for row in table.rows)
@@ -101,6 +124,11 @@ def _notes(notes: Iterable[Note], width: int, paint: Paint, mark: str = "") -> l
 def _cost(report: Report, width: int, paint: Paint, mark: str = "") -> list[str]:
     first, *rest = [terminal(p, width) for p in phrases.cost(report)]
     return [paint(line, "detail") for line in join([f"{mark}cost: {first}", *rest], width, "  ")]
+
+
+def _metadata(report: Report, width: int, paint: Paint, mark: str = "") -> list[list[str]]:
+    found = [key_table.metadata(file, values) for file, values in (report.metadata or {}).items()]
+    return [_table(t._replace(title=mark + t.title), width, paint) for t in found]
 
 
 def _tensors(report: Report, width: int, paint: Paint, mark: str = "") -> list[list[str]]:

@@ -14,7 +14,7 @@ from inspector.errors import UsageError
 from inspector.model import Excluded, File, Json, Listing, Note, Part, Selection
 from inspector.selection import adapter, gguf, named, pipeline, plain, sentence
 from inspector.sets import split_name
-from inspector.weights import other_format, set_aside, weight_format
+from inspector.weights import format_of, other_format, set_aside
 
 CONFIGS: Final = (
     "config.json",
@@ -40,6 +40,9 @@ _MAX_DOCUMENT: Final = 100_000_000
 def wanted_documents(listing: Listing, variant: str | None = None, path: str | None = None) -> tuple[str, ...]:
     """Paths of the JSON files worth reading: configs and index of the chosen parts, and the repo's structure."""
     selection = select(listing, {}, variant=variant, path=path)
+    if selection.format == "gguf":
+        # The headers say it all; a config.json beside them speaks about the model they were made from.
+        return ()
     present = {f.path: f for f in listing.files}
     wanted = [*STRUCTURE, *CONFIGS]
     for part in selection.parts:
@@ -59,7 +62,8 @@ def select(
     """The loadable set and the ledger. Raises `UsageError` for a variant or path that is not there."""
     refused: list[UsageError] = []
     found = None
-    for kind in KINDS:
+    # What is named by path may be a GGUF file, set or folder in any repo; without a path other formats come first.
+    for kind in KINDS if path is None else (gguf, *KINDS):
         try:
             found = kind.choose(listing.files, documents, variant, path)
         except UsageError as e:
@@ -120,14 +124,14 @@ def _with_ledger(listing: Listing, selection: Selection) -> Selection:
 
 
 def _reason(file: File, selection: Selection, folders: Mapping[str, Part]) -> str | None:
-    format = weight_format(file.path)
+    format = format_of(file)
     if format is None:
         return None
     aside = set_aside(file.path)
     if aside is not None:
         return aside
     if format != selection.format:
-        return other_format(file.path)
+        return other_format(file)
     if file.folder in folders:
         stem, variant = split_name(file.name)[:2]
         if stem == "adapter_model" and selection.kind == "model":

@@ -10,7 +10,7 @@ from inspector.errors import UsageError
 from inspector.model import File, Json, Part, Selection
 from inspector.picking import missing, pick
 from inspector.sets import by_index, split_name, weight_sets
-from inspector.weights import weight_format
+from inspector.weights import format_of, weight_format
 
 
 def choose(
@@ -24,6 +24,8 @@ def choose(
     if asked is None:
         return None
     asked = asked.rstrip("/")
+    if asked in present and format_of(present[asked]) == "gguf":
+        return None
     if asked in present:
         return _file(present[asked], files, documents)
     inside = [f for f in files if f.path.startswith(asked + "/") and f.folder == asked]
@@ -38,11 +40,11 @@ def choose(
 
 def _file(file: File, files: Sequence[File], documents: Mapping[str, Json]) -> Selection:
     beside = [f for f in files if f.folder == file.folder]
-    format = weight_format(re.sub(r"\.index(\.\w+)?\.json$", "", file.path))
+    format = file.holds or weight_format(re.sub(r"\.index(\.\w+)?\.json$", "", file.path))
     if format is None and "." in file.name:
         raise UsageError(file.path, "is no weight file by its name", "Name a weight file, a shard or an index.")
     format = format or "safetensors"
-    weights = [f for f in beside if weight_format(f.path) == format]
+    weights = [f for f in beside if format_of(f) == format]
     for found in weight_sets(file.folder, weights, beside):
         if file.path == found.index:
             found = by_index(found, documents.get(file.path), {f.path: f for f in files})

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from inspector import environment
 from inspector.address import Address
-from inspector.errors import UsageError
-from inspector.escape import terminal
+from inspector.errors import SourceError
+from inspector.failures import shown
 from inspector.model import Source
 
-SOURCES = ("local", "cache", "hub")
+SOURCES = ("local", "snapshot", "cache", "hub", "url")
 """The kinds of source there are, each a module here; `open_source` chooses by the address."""
 
 
@@ -33,9 +33,17 @@ def open_source(
         from inspector.sources.local import LocalSource
 
         return LocalSource(address)
+    if address.kind == "snapshot":
+        from inspector.sources.snapshot import open_recorded
+
+        return open_recorded(address)
     if address.kind == "url":
-        message = "files outside the Hub are not read yet"
-        raise UsageError(terminal(address.name, 200), message, "Download the file and give its path.")
+        if environment.offline(os.environ) if offline is None else offline:
+            message = "is not on this machine, and no request may be made"
+            raise SourceError(shown(address.name), message, "Run it online, or download the file and give its path.")
+        from inspector.sources.url import UrlSource
+
+        return UrlSource(address, timeout=timeout, jobs=jobs, trace=trace)
     if environment.offline(os.environ) if offline is None else offline:
         from inspector.sources.cache import CacheSource
 

@@ -200,8 +200,11 @@ def test_the_next_read_grows_and_stays_in_the_file() -> None:
         taken.append(reader.missing)
         reader.feed(head[position : position + taken[-1]])
         position += taken[-1]
-    assert taken[:5] == [1 << 20, 1 << 20, 1 << 21, 1 << 22, 8 << 20]
-    assert max(taken) == 8 << 20
+    # 30 MB of strings of one length: seen once, their end is known; the first read sees none of them.
+    assert taken[0] == 1 << 16
+    assert len(taken) == 2
+    assert sum(taken) < 1.15 * len(head)
+    assert max(taken) <= 32 << 20
     assert reader.received >= reader.header().length - 31
     assert Reader("m.gguf", 500).missing == 500
     short = Reader("m.gguf", 2)

@@ -39,6 +39,7 @@ KEYS = [
     "index_total_size",
     "hub_total",
     "base_model",
+    "metadata",
     "cache",
     "fits",
     "notes",
@@ -141,7 +142,9 @@ def test_unknown_is_null_and_overhead_alone_has_no_precision() -> None:
     assert report["menu"] == [
         {
             "variant": "fp16",
+            "default": True,
             "files": 1,
+            "missing_files": 0,
             "file_bytes": None,
             "tensor_bytes": None,
             "parameters": None,
@@ -150,7 +153,9 @@ def test_unknown_is_null_and_overhead_alone_has_no_precision() -> None:
         },
         {
             "variant": "full",
+            "default": False,
             "files": 1,
+            "missing_files": 0,
             "file_bytes": 2_000_000,
             "tensor_bytes": 1_999_000,
             "parameters": 999_500,

@@ -12,32 +12,49 @@ from inspector.model import Excluded, Report
 from inspector.render import render
 from tests.render.samples import CELLS, HOSTILE, UNKNOWN, V41, hostile
 
-EXPECTED = """\
+BARS = """\
+Where the bytes are
+routed_experts   56.6 %  ###############################
+memory           39.8 %  ######################
+draft             1.6 %  #
+attention         1.0 %  #
+shared_experts    0.3 %  .
+embedding         0.3 %  .
+head              0.3 %  .
+vision            0.2 %  .
+router           <0.1 %  .
+other            <0.1 %  .
+norm             <0.1 %  .
+
+"""
+"""Of 55 characters 56.6 % are 31, 39.8 % are 22; less than half a character is a dot."""
+
+EXPECTED = f"""\
 deepseek-ai/DeepSeek-V4.1-Flash @ dba1be0a40aa
 510.30 GB (475.25 GiB) in 48 files · 763.21 B parameters · 5.35 bits per weight
 already quantised: FP8 dense, FP4 routed experts
 safetensors · 96,085 tensors · 510,286,023,000 tensor bytes
 
-By component and precision
+{BARS}By component and precision
 component       precision  parameters                   bytes   share  bits/w
 routed_experts  fp4_e2m1     543.58 B  288.78 GB (268.95 GiB)  56.6 %    4.25
-shared_experts  fp8_e4m3       1.42 B      1.42 GB (1.32 GiB)   0.3 %    8.01
-attention       fp8_e4m3       5.11 B      5.11 GB (4.76 GiB)   1.0 %    8.01
-attention       bf16          20.00 M    39.99 MB (38.14 MiB)  <0.1 %   16.00
-attention       f32            2.56 K    10.24 kB (10.00 KiB)  <0.1 %   32.00
-router          bf16          78.64 M  157.29 MB (150.00 MiB)  <0.1 %   16.00
-router          f32           30.72 K  122.88 kB (120.00 KiB)  <0.1 %   32.00
-embedding       bf16         661.93 M      1.32 GB (1.23 GiB)   0.3 %   16.00
-head            bf16         661.91 M      1.32 GB (1.23 GiB)   0.3 %   16.00
-norm            bf16         486.40 K  972.80 kB (950.00 KiB)  <0.1 %   16.00
 memory          fp8_e4m3     196.93 B  203.07 GB (189.13 GiB)  39.8 %    8.25
 memory          bf16          81.92 K  163.84 kB (160.00 KiB)  <0.1 %   16.00
-vision          bf16         485.25 M  970.51 MB (925.55 MiB)   0.2 %   16.00
 draft           fp4_e2m1      13.59 B      7.22 GB (6.72 GiB)   1.4 %    4.25
 draft           fp8_e4m3     564.80 M  565.35 MB (539.16 MiB)   0.1 %    8.01
 draft           bf16          68.14 M  136.27 MB (129.96 MiB)  <0.1 %   16.00
 draft           f32            2.95 M    11.80 MB (11.25 MiB)  <0.1 %   32.00
+attention       fp8_e4m3       5.11 B      5.11 GB (4.76 GiB)   1.0 %    8.01
+attention       bf16          20.00 M    39.99 MB (38.14 MiB)  <0.1 %   16.00
+attention       f32            2.56 K    10.24 kB (10.00 KiB)  <0.1 %   32.00
+shared_experts  fp8_e4m3       1.42 B      1.42 GB (1.32 GiB)   0.3 %    8.01
+embedding       bf16         661.93 M      1.32 GB (1.23 GiB)   0.3 %   16.00
+head            bf16         661.91 M      1.32 GB (1.23 GiB)   0.3 %   16.00
+vision          bf16         485.25 M  970.51 MB (925.55 MiB)   0.2 %   16.00
+router          bf16          78.64 M  157.29 MB (150.00 MiB)  <0.1 %   16.00
+router          f32           30.72 K  122.88 kB (120.00 KiB)  <0.1 %   32.00
 other           f32           39.32 M  157.30 MB (150.01 MiB)  <0.1 %   32.00
+norm            bf16         486.40 K  972.80 kB (950.00 KiB)  <0.1 %   16.00
 total           all          763.21 B  510.29 GB (475.24 GiB)   100 %    5.35
 
 By storage dtype
@@ -91,7 +108,7 @@ def test_no_character_of_a_repo_reaches_the_terminal_raw(text: str) -> None:
 
 
 def test_a_wide_terminal_shows_more_columns() -> None:
-    table = render("text", (V41,), width=140).split("\n\n")[1].splitlines()
+    table = render("text", (V41,), width=140, bars=False).split("\n\n")[1].splitlines()
     assert re.split(r"  +", table[1]) == [
         *["component", "precision", "parameters", "bytes", "share", "bits/w"],
         *["of which overhead", "stored as", "block"],
@@ -109,6 +126,20 @@ def test_a_narrow_terminal_turns_rows_into_phrases() -> None:
     ]
 
 
+def test_without_bars_only_words_and_figures_are_left() -> None:
+    plain = render("text", (V41,), bars=False)
+    assert "#" not in plain
+    assert EXPECTED.replace(BARS, "") == plain
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_bars_start_in_one_column(width: int) -> None:
+    lines = render("text", (V41,), width=width).split("\n\n")[1].splitlines()[1:]
+    assert len(lines) == 11
+    assert {line.index("%") for line in lines} == {22}
+    assert {line[25] for line in lines} == {"#", "."}
+
+
 def test_unknown_figures_are_called_unknown() -> None:
     text = render("text", (UNKNOWN,))
     lines = text.splitlines()
@@ -118,7 +149,7 @@ def test_unknown_figures_are_called_unknown() -> None:
     assert "already quantised? unknown: payloads of unknown precision" in lines
     assert "mlp         unknown       unknown  100 B  52.1 %  unknown                0 B" in lines
     assert "other       none                0   28 B  14.6 %     none               28 B" in lines
-    assert "fp16 (default)      1             unknown     unknown  unknown  read" in lines
+    assert "fp16 (default)      1     unknown       unknown     unknown  unknown  not read" in lines
     assert "total_size of the index         77  unknown tensor bytes" in lines
     assert "whole repo           unknown  unknown" in lines
     assert "b.safetensors: 1 tensor" in lines

@@ -70,7 +70,7 @@ def test_a_file_without_weights_is_no_choice() -> None:
 def test_a_quant_can_be_asked_for_beside_safetensors() -> None:
     files = listing({"model.safetensors": 9, "m-Q4_K_M.gguf": 3, "m-UD-Q4_K_M.gguf": 4})
     assert [f.path for f in select(files, {}, variant="Q4_K_M").files] == ["m-Q4_K_M.gguf"]
-    with pytest.raises(UsageError, match=r"model.*m-Q4_K_M"):
+    with pytest.raises(UsageError, match=r"model.*Q4_K_M, UD-Q4_K_M"):
         select(files, {}, variant="Q9")
 
 

@@ -1,0 +1,65 @@
+"""A shard index held against the headers of its shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.model import Header, Note, ShardIndex
+
+
+def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tuple[Note, ...]:
+    """Notes where a shard index and the headers disagree: names either way, wrong shard, total_size.
+
+    Of a file that could not be read nothing is concluded.
+    """
+    notes: list[Note] = []
+    prefix = f"{folder}/" if folder else ""
+    stored: dict[str, list[str]] = {}
+    for header in headers:
+        for tensor in header.tensors:
+            stored.setdefault(tensor.name, []).append(header.file)
+    read = {h.file.removeprefix(prefix) for h in headers}
+    absent = [n for n, f in index.weight_map.items() if n not in stored and f in read]
+    unlisted = [n for n in stored if n not in index.weight_map]
+    moved = [n for n, files in stored.items() if n in index.weight_map and prefix + index.weight_map[n] not in files]
+    for code, names, words in (
+        ("index_names_absent", absent, "the index names {} that no header has"),
+        ("index_names_unlisted", unlisted, "headers have {} that the index does not name"),
+        ("index_wrong_shard", moved, "the index names another file than the one that holds {}"),
+    ):
+        if names:
+            notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
+    total = sum(h.tensor_bytes for h in headers)
+    if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
+        notes.append(
+            Note(
+                "index_total_size",
+                f"metadata.total_size says {index.total_size:,} bytes, the headers say {total:,}"
+                f"{_explain(index.total_size, headers, total)}",
+                index.file,
+            )
+        )
+    return tuple(notes)
+
+
+def _explain(claimed: int, headers: Sequence[Header], total: int) -> str:
+    """A known mistake that gives exactly the claimed total, or nothing."""
+    if claimed == total + sum(h.length for h in headers):
+        return " (it counts the headers too)"
+    elements = sum([_elements(t.shape) for h in headers for t in h.tensors])
+    for size, words in ((2, "16"), (4, "32")):
+        if claimed == size * elements:
+            return f" (it counts every element as {words} bits)"
+    seen: dict[str, int] = {t.name: t.nbytes for h in headers for t in h.tensors}
+    return " (it counts tensors stored twice once)" if claimed == sum(seen.values()) else ""
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+def _tensors(names: Sequence[str]) -> str:
+    return "1 tensor" if len(names) == 1 else f"{len(names):,} tensors"
