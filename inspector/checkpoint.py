@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 
 from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
-from inspector.formats import READERS, shard_index
+from inspector.formats import READERS, Reader, safetensors, shard_index
 from inspector.gguf_notes import notes as gguf_notes
 from inspector.model import (
     ALL,
@@ -33,6 +33,7 @@ from inspector.model import (
 from inspector.quant_names import taken_apart
 from inspector.reading import planned
 from inspector.selection import CONFIGS, select, wanted_documents
+from inspector.twins import Twins
 
 _ROUNDS: Final = 8
 """How often what was read may change what is chosen."""
@@ -55,6 +56,7 @@ class _Gathered:
     documents: dict[str, Json] = field(default_factory=dict)
     indexes: dict[str, ShardIndex] = field(default_factory=dict)
     failed: dict[str, InspectorError] = field(default_factory=dict)
+    twins: Twins = field(default_factory=Twins)
     notes: list[Note] = field(default_factory=list)
     beyond: int = 0
 
@@ -89,6 +91,8 @@ def load(
                 selection = select(listing, _said(gathered), variant=variant, path=path)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            # Whoever waits for a server wakes: an interrupted run ends at once.
+            source.close()
             raise
     checkpoint = _assemble(listing, selection, gathered)
     chosen = {h.file for h in checkpoint.headers}
@@ -126,7 +130,7 @@ def _gather(
             for file, length in planned(part, sizes.get(part.index) if part.index else None, selection.format, known):
                 if file.path in gathered.headers or file.path in gathered.failed or file.pointer:
                     continue
-                pending[pool.submit(read_header, source, file, selection.format, length)] = file.path
+                pending[pool.submit(fill, source, file, selection.format, length)] = file.path
     for path in documents:
         pending[pool.submit(source.small, path)] = path
     total, done = len(pending), 0
@@ -142,12 +146,14 @@ def _gather(
 def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:
     try:
         value = future.result()
-        if isinstance(value, tuple):
-            header, beyond = value
-            gathered.headers[path] = header
-            gathered.beyond += beyond
-        elif isinstance(value, bytes):
+        if isinstance(value, bytes):
             _document(path, value, gathered)
+        else:
+            # Here, not where it was read: the interpreter decodes one at a time anyway.
+            reader = cast(Reader, value)
+            header = gathered.twins.header(reader) if isinstance(reader, safetensors.Reader) else reader.header()
+            gathered.headers[path] = header
+            gathered.beyond += max(0, reader.received - header.length)
     except InspectorError as e:
         if path.endswith(".json"):
             gathered.notes.append(Note("unreadable_document", _words(e), path))
@@ -179,8 +185,8 @@ def _constant(name: str) -> float | None:
     return None
 
 
-def read_header(source: Source, file: File, format: str, length: int) -> tuple[Header, int]:
-    """One file's header, and how many bytes past it came along.
+def fill(source: Source, file: File, format: str, length: int) -> Reader:
+    """A reader that has taken in one file's header.
 
     The first read is `length` bytes; where the header is longer, a second read continues at the next byte.
     """
@@ -190,8 +196,7 @@ def read_header(source: Source, file: File, format: str, length: int) -> tuple[H
         got = source.stream(file.path, position, wanted, reader.feed)
         position += got
         wanted = reader.missing if got == wanted else 0
-    header = reader.header()
-    return header, max(0, reader.received - header.length)
+    return reader
 
 
 def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Checkpoint:

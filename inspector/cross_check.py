@@ -14,6 +14,8 @@ def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tu
     """
     notes: list[Note] = []
     prefix = f"{folder}/" if folder else ""
+    if _agree(index, prefix, headers):
+        return _total_size(index, headers, {h.file.removeprefix(prefix) for h in headers})
     stored: dict[str, list[str]] = {}
     for header in headers:
         for tensor in header.tensors:
@@ -29,6 +31,23 @@ def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tu
     ):
         if names:
             notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
+    return (*notes, *_total_size(index, headers, read))
+
+
+def _agree(index: ShardIndex, prefix: str, headers: Sequence[Header]) -> bool:
+    """Whether every name of the headers is in the index under its own file, and no other name is."""
+    total = 0
+    for header in headers:
+        names = header.names
+        total += len(names)
+        if list(map(index.weight_map.get, names)).count(header.file.removeprefix(prefix)) != len(names):
+            return False
+    return total == len(index.weight_map)
+
+
+def _total_size(index: ShardIndex, headers: Sequence[Header], read: set[str]) -> tuple[Note, ...]:
+    """A note where the index claims another total than that of the headers, all of which were read."""
+    notes: list[Note] = []
     total = sum(h.tensor_bytes for h in headers)
     if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
         notes.append(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from inspector import declared
+from inspector import components, declared, twins
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
 from inspector.gguf_keys import main_layers
@@ -66,7 +66,8 @@ def measure(
 
     `sliced` adds the same bytes by layer and by how devices share them.
     """
-    parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
+    each = wanted is not None or sliced
+    parts = [_part(checkpoint, i, each) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
     for part in parts:
@@ -97,7 +98,8 @@ def measure(
     return footprint, rows
 
 
-def _part(checkpoint: Checkpoint, number: int) -> _Measured:
+def _part(checkpoint: Checkpoint, number: int, each: bool) -> _Measured:
+    """One part with its tensors classified; headers that are alike are looked at once, unless for `each` tensor."""
     part = checkpoint.selection.parts[number]
     files = {f.path for f in part.files}
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
@@ -109,9 +111,26 @@ def _part(checkpoint: Checkpoint, number: int) -> _Measured:
         return _Measured(headers, declared.GGUF, groups, *classify(groups.members, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
-    groups = group(headers)
-    kinds, of = classify(groups.members, declaration, declared.num_hidden_layers(config))
+    layers = declared.num_hidden_layers(config)
+    plain, more = (headers, {}) if each or declaration.per_name else twins.apart(headers, _same(layers))
+    groups = group(plain)
+    kinds, of = classify(groups.members, declaration, layers)
+    _add_twins(groups, of, more)
     return _Measured(headers, declaration, groups, kinds, of)
+
+
+def _same(layers: int | None) -> Callable[[str, str], bool]:
+    return lambda a, b: components.draft_layer(a, layers) == components.draft_layer(b, layers)
+
+
+def _add_twins(groups: Groups, of: Sequence[Kind], more: Mapping[str, int]) -> None:
+    """Count the groups of headers that are like a header with one of these prefixes."""
+    if not more:
+        return
+    starts = tuple(more)
+    for base, kind in zip(groups.members, of, strict=True):
+        if base.startswith(starts):
+            kind.count += next(n for prefix, n in more.items() if base.startswith(prefix))
 
 
 def _seen(kind: Kind) -> Seen:
@@ -199,13 +218,16 @@ def _evidence(kinds: Sequence[Kind]) -> list[Evidence]:
 
 def _dtypes(headers: Sequence[Header]) -> tuple[DtypeTotal, ...]:
     totals: dict[str, list[int]] = {}
+    alike: dict[int, list[Header]] = {}
     for header in headers:
-        for tensor in header.tensors:
+        alike.setdefault(id(header.decoded), []).append(header)
+    for same in alike.values():
+        for tensor in same[0].decoded:
             total = totals.get(tensor[1])
             if total is None:
                 total = totals[tensor[1]] = [0, 0]
-            total[0] += 1
-            total[1] += tensor[5] - tensor[4]
+            total[0] += len(same)
+            total[1] += len(same) * (tensor[5] - tensor[4])
     return tuple(DtypeTotal(d, n, b) for d, (n, b) in sorted(totals.items(), key=lambda item: -item[1][1]))
 
 

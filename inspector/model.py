@@ -6,10 +6,10 @@ dataclass costs six times as much as building a tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 from inspector.cache_model import Cache
 from inspector.fit_model import Fit
@@ -125,6 +125,38 @@ class TensorInfo(NamedTuple):
         return self.end - self.start
 
 
+class Alike(Sequence[TensorInfo]):
+    """The tensors of a file whose header is another's but for one prefix of all names (`layers.3.`, `layers.4.`).
+
+    They are made when somebody looks at them: `model` are the other's, `old` and `own` the prefixes.
+    """
+
+    __slots__ = ("file", "model", "old", "own")
+
+    def __init__(self, model: tuple[TensorInfo, ...], old: str, own: str, file: str) -> None:
+        self.model, self.old, self.own, self.file = model, old, own, file
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def __iter__(self) -> Iterator[TensorInfo]:
+        cut, own, file, new = len(self.old), self.own, self.file, tuple.__new__
+        for t in self.model:
+            yield new(TensorInfo, (own + t[0][cut:], t[1], t[2], file, t[4], t[5]))
+
+    @overload
+    def __getitem__(self, at: int) -> TensorInfo: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[TensorInfo, ...]: ...
+    def __getitem__(self, at: int | slice) -> TensorInfo | tuple[TensorInfo, ...]:
+        return tuple(self)[at]
+
+    def names(self) -> list[str]:
+        """The names alone."""
+        cut, own = len(self.old), self.own
+        return [own + t[0][cut:] for t in self.model]
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """One file's header. `length` counts the bytes before the tensor data, `file_size` the whole file."""
@@ -132,14 +164,24 @@ class Header:
     file: str
     length: int
     file_size: int | None
-    tensors: tuple[TensorInfo, ...]
+    tensors: Sequence[TensorInfo]
     metadata: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[Note, ...] = ()
 
     @property
     def tensor_bytes(self) -> int:
         """Sum of the tensors' stored bytes."""
-        return sum([t.end - t.start for t in self.tensors])
+        return sum([t[5] - t[4] for t in self.decoded])
+
+    @property
+    def decoded(self) -> Sequence[TensorInfo]:
+        """The tensors whose dtypes, shapes and offsets these are: another file's where the header is like its."""
+        return self.tensors.model if isinstance(self.tensors, Alike) else self.tensors
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tensors."""
+        return self.tensors.names() if isinstance(self.tensors, Alike) else [t[0] for t in self.tensors]
 
 
 @dataclass(frozen=True, slots=True)

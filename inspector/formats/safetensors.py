@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from inspector.dtypes import BITS
 from inspector.errors import MalformedFile
-from inspector.model import Header, Note, TensorInfo
+from inspector.model import Alike, Header, Note, TensorInfo
 
 MAX_HEADER: Final = 100_000_000
 """The reference's limit on N (`MAX_HEADER_SIZE`)."""
@@ -55,6 +55,18 @@ class Reader:
     def header(self) -> Header:
         """The parsed header."""
         return parse(bytes(self._buffer), self._file, self._size)
+
+    def table(self) -> bytes:
+        """The JSON as it stands in the file; empty where it is not all in."""
+        return bytes(self._buffer[_LENGTH : self._need]) if not self.missing else b""
+
+    def like(self, other: Header, old: str, own: str) -> Header:
+        """The header where its JSON is that of `other` with `own` in the place of `old` in every name."""
+        model = other.decoded
+        data_bytes = model[-1][5] if model else 0
+        tensors = Alike(tuple(model), old, own, self._file)
+        notes = _fits(self._file, self._need, data_bytes, self._size)
+        return Header(self._file, self._need, self._size, tensors, other.metadata, notes)
 
 
 def header_length(file: str, data: bytes | bytearray, file_size: int | None = None) -> int:

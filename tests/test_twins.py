@@ -1,0 +1,100 @@
+"""Headers decoded once for all that are like them give what decoding each of them gives, in any order of arrival."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from inspector.checkpoint import load as load_checkpoint
+from inspector.formats import safetensors
+from inspector.measure import measure
+from inspector.model import Alike, Checkpoint, Header
+from inspector.twins import Twins
+from tests.loopback import LoopbackHub, load
+
+SHARDS = {
+    # Distinct headers of all shards, counted by replacing the layer's number in the fixtures.
+    "deepseek-ai/DeepSeek-V4.1-Flash": (48, 12),
+    "moonshotai/Kimi-K2.5": (63, 4),
+    "deepseek-ai/DeepSeek-V3": (163, 91),
+}
+
+
+def headers(repo: str, order: int | None = None) -> tuple[Header, ...]:
+    """All headers of a repo, by way of `Twins` in a shuffled order; each by itself with `order` None."""
+    files = sorted((f for p, f in load(repo).files.items() if p.endswith(".safetensors")), key=lambda f: f.path)
+    stored = [(f.path, f.size, bytes(f.load())) for f in files]
+    if order is None:
+        return tuple(safetensors.parse(data[: 8 + int.from_bytes(data[:8], "little")], p, s) for p, s, data in stored)
+    twins, found = Twins(), dict[str, Header]()
+    for path, size, data in random.Random(order).sample(stored, len(stored)):
+        reader = safetensors.Reader(path, size)
+        reader.feed(data + b"weights")
+        found[path] = twins.header(reader)
+    return tuple(found[p] for p, _, _ in stored)
+
+
+@pytest.mark.parametrize("repo", SHARDS)
+def test_each_header_is_as_decoded_by_itself(repo: str) -> None:
+    count, distinct = SHARDS[repo]
+    plain, alike = headers(repo), headers(repo, 1)
+    assert len(plain) == count
+    assert sum(not isinstance(h.tensors, Alike) for h in alike) == distinct
+    for a, b in zip(plain, alike, strict=True):
+        assert tuple(a.tensors) == tuple(b.tensors)
+        assert replace(a, tensors=()) == replace(b, tensors=())
+        assert (a.names, a.tensor_bytes) == (b.names, b.tensor_bytes)
+
+
+@pytest.mark.parametrize("repo", SHARDS)
+def test_the_footprint_does_not_depend_on_who_came_first(repo: str) -> None:
+    with LoopbackHub([load(repo)]) as hub:
+        from inspector.address import parse
+        from inspector.sources import open_source
+
+        source = open_source(parse(repo), endpoint=hub.endpoint)
+        checkpoint: Checkpoint = load_checkpoint(source).checkpoint
+        source.close()
+    want = measure(replace(checkpoint, headers=headers(repo)))
+    for order in (1, 2, 3):
+        assert measure(replace(checkpoint, headers=headers(repo, order))) == want
+
+
+def one(path: str, table: bytes, data: int) -> safetensors.Reader:
+    reader = safetensors.Reader(path, 8 + len(table) + data)
+    reader.feed(len(table).to_bytes(8, "little") + table)
+    return reader
+
+
+TENSOR = b'{"dtype":"U8","shape":[2],"data_offsets":[%d,%d]}'
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # The number of an expert is not the layer's: replacing it would make two different tables one.
+        (b'{"l.1.e.1.w":%s,"l.1.e.2.w":%s}', b'{"l.2.e.2.w":%s,"l.2.e.2.v":%s}'),
+        (b'{"l.1.w":%s,"head":%s}', b'{"l.2.w":%s,"tail":%s}'),
+        (
+            b'{"__metadata__":{"a":"l.1.x"},"l.1.w":%s,"l.1.v":%s}',
+            b'{"__metadata__":{"a":"l.2.x"},"l.2.w":%s,"l.2.v":%s}',
+        ),
+    ],
+)
+def test_what_only_looks_alike_is_decoded(first: bytes, second: bytes) -> None:
+    twins = Twins()
+    for name, table in (("a", first), ("b", second)):
+        whole = table % (TENSOR % (0, 2), TENSOR % (2, 4))
+        got = twins.header(one(name, whole, 4))
+        assert not isinstance(got.tensors, Alike)
+        assert got == safetensors.parse(len(whole).to_bytes(8, "little") + whole, name, 8 + len(whole) + 4)
+
+
+def test_a_twin_keeps_its_own_faults() -> None:
+    twins = Twins()
+    table = b'{"l.%d.w":' + TENSOR % (0, 2) + b"}"
+    assert twins.header(one("a", table % 1, 2)).notes == ()
+    short = twins.header(one("b", table % 22, 1))
+    assert [n.code for n in short.notes] == ["truncated"]
+    assert short.notes[0].where == "b"
