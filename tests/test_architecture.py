@@ -74,6 +74,21 @@ ROWS: dict[str, set[str]] = {
     "fit_plan": {"cache_model", "engines", "fit_model", "model", "placement"},
     "fit_words": {"cache_model", "engines", "fit_model", "fit_plan", "model", "resident", "units"},
     "fit": {"cache_model", "engines", "fit_model", "fit_plan", "fit_words", "model", "resident"},
+    "snapshot_file": set(),
+    "snapshot_zip": {"errors", "escape", "snapshot_file"},
+    "snapshot_model": {"errors", "model"},
+    "snapshot_manifest": {"errors", "escape", "model", "snapshot_model"},
+    "snapshot": {
+        *("errors", "escape", "snapshot_file", "snapshot_manifest", "snapshot_model", "snapshot_zip"),
+    },
+    "recording": {
+        *("errors", "model", "checkpoint", "formats", "quant_names", "weights", "snapshot_model", "snapshot_zip"),
+    },
+    "locking": {
+        *("address", "collector", "errors", "escape", "inspection", "model", "recording", "sources"),
+        *("snapshot", "snapshot_model", "snapshot_zip"),
+    },
+    "recipe": {"errors", "claim_model", "claim_quantities"},
     "selection": {"model", "errors", "picking", "quant_names", "quants", "sets", "weights"},
     "checkpoint": {
         "model",
