@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from inspector.cli import command
+from inspector.commands import COMMANDS, load
 
 from scripts.documents import BLOCK, differences, written
 from tests.loopback import LoopbackHub, load
@@ -24,7 +25,8 @@ def test_generated_blocks_are_current() -> None:
 
 
 def test_every_flag_in_readme_exists() -> None:
-    known = {o for p in command.params for o in (*p.opts, *p.secondary_opts)} | {"--check", "--help"}
+    commands = (command, *map(load, COMMANDS))
+    known = {o for c in commands for p in c.params for o in (*p.opts, *p.secondary_opts)} | {"--check", "--help"}
     used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert used
     assert used <= known, used - known
