@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from inspector.cli import command
-from inspector.commands import COMMANDS, load
+from inspector.commands import COMMANDS
+from inspector.commands import load as load_command
 
 from scripts.documents import BLOCK, differences, written
 from tests.loopback import LoopbackHub, load
@@ -25,7 +26,7 @@ def test_generated_blocks_are_current() -> None:
 
 
 def test_every_flag_in_readme_exists() -> None:
-    commands = (command, *map(load, COMMANDS))
+    commands = (command, *map(load_command, COMMANDS))
     known = {o for c in commands for p in c.params for o in (*p.opts, *p.secondary_opts)} | {"--check", "--help"}
     used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert used
