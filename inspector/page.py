@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from inspector import __version__, lettering, page_tables, palette, phrases, pictures, sentences, tables
+from inspector import lettering, page_tables, palette, phrases, pictures, sentences, tables
 from inspector.charts import Bar, Chart, Limit, chart
 from inspector.fit_model import Fit
 from inspector.model import Cell, Note, Report
@@ -87,7 +87,6 @@ def page(reports: Sequence[Report]) -> str:
         beside_words=pictures.described(pictures.beside(reports)),
         figures=sheet(tables.figures(reports, [phrases.name(r) for r in reports])) if several else None,
         fills=_fills(reports),
-        version=__version__,
     )
 
 

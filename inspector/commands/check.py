@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from inspector.claims import Sheet
     from inspector.model import Source
 
-FORMATS = ("text", "json", "markdown", "github", "junit")
+FORMATS = ("text", "json", "markdown", "github", "junit", "html")
 """What `--format` takes: `verdict_render.FORMATS`, written out so that `--help` need not import the values."""
 
-_SUFFIXES = {".json": "json", ".md": "markdown", ".xml": "junit"}
+_SUFFIXES = {".json": "json", ".md": "markdown", ".xml": "junit", ".html": "html"}
 
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
