@@ -131,12 +131,15 @@ def _gather(
         pending[pool.submit(source.small, path)] = path
     total, done = len(pending), 0
     while pending:
+        if progress is not None:
+            waiting = tuple(pending.values())
+            progress(Progress("reading headers", done, total, source.cost().bytes_fetched, waiting))
         ready, _ = wait(pending, return_when=FIRST_COMPLETED)
         for future in ready:
             _receive(pending.pop(future), future, gathered)
             done += 1
-        if progress is not None:
-            progress(Progress("reading headers", done, total, source.cost().bytes_fetched))
+    if progress is not None and total:
+        progress(Progress("reading headers", done, total, source.cost().bytes_fetched))
 
 
 def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:

@@ -14,6 +14,7 @@ from inspector.claim_quantities import quantity
 from inspector.claim_rules import Expression
 from inspector.claim_terms import MAX_TOKENS
 from inspector.errors import InspectorError, UsageError
+from inspector.fit_model import PLACEMENTS
 
 _YES_NO: Final = {True: "yes", False: "no"}
 
@@ -29,6 +30,7 @@ class Words:
     context: str = ""
     kv_dtype: str = ""
     cluster: str = ""
+    placement: str = ""
 
 
 def claim(place: Place, subject: Subject, words: Words, said: Cell, derived: Amount | None = None) -> Claim:
@@ -112,7 +114,10 @@ def _setting(words: Words) -> Setting:
     context = None
     if words.context.strip():
         context = _tokens(words.context)
-    return Setting(context, words.kv_dtype.strip() or None, words.cluster.strip() or None)
+    placement = words.placement.strip().lower() or None
+    if placement is not None and placement not in PLACEMENTS:
+        raise UsageError("", f"{placement[:40]!r} is no placement", f"There are: {', '.join(PLACEMENTS)}.")
+    return Setting(context, words.kv_dtype.strip() or None, words.cluster.strip() or None, placement)
 
 
 def _tokens(text: str) -> int:

@@ -146,11 +146,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What cache and fit claims depend on: tokens, cache dtype, cluster as written, engine."""
+    """What cache and fit claims depend on: tokens, cache dtype, cluster and placement as written."""
 
     context: int | None = None
     kv_dtype: str | None = None
     cluster: str | None = None
+    placement: str | None = None
 
 
 class Rule(Protocol):

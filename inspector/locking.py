@@ -18,7 +18,7 @@ from inspector.recording import Recording, record
 from inspector.snapshot import Snapshot, dump
 from inspector.snapshot_model import Asked, Fault, Recorded, Refused
 from inspector.snapshot_zip import Packed
-from inspector.sources.snapshot import SnapshotSource
+from inspector.sources.snapshot import SnapshotSource, asked_for
 
 AT_ONCE: Final = 8
 """Repos read at once; each reads its own files at once besides."""
@@ -109,7 +109,7 @@ def record_all(
 
 
 def _one(where: Address, variants: Sequence[str | None], opener: Callable[[Address], Source]) -> Recording | Refused:
-    asked = Asked(where.name, where.revision, where.path)
+    asked = asked_for(where)
     try:
         source = opener(where)
         try:
@@ -121,7 +121,7 @@ def _one(where: Address, variants: Sequence[str | None], opener: Callable[[Addre
         finally:
             source.close()
     except InspectorError as error:
-        kind = where.kind if where.kind in ("dataset", "space", "local") else "model"
+        kind = where.kind if where.kind in ("dataset", "space", "local", "url") else "model"
         return Refused(kind, asked, Fault.of(error))
 
 

@@ -421,12 +421,16 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one inspection is: `stage` in words, files `done` of `total`, body bytes so far."""
+    """How far one inspection is: `stage` in words, files `done` of `total`, body bytes so far, and what is not in yet.
+
+    `waiting` are names, the one asked for first in front.
+    """
 
     stage: str
     done: int
     total: int
     bytes: int
+    waiting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

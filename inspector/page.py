@@ -6,9 +6,10 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
-from inspector import __version__, lettering, page_tables, palette, phrases, pictures, sentences, tables
+from inspector import lettering, page_tables, palette, phrases, pictures, sentences, tables
 from inspector.charts import Bar, Chart, Limit, chart
 from inspector.fit_model import Fit
 from inspector.model import Cell, Note, Report
@@ -86,7 +87,6 @@ def page(reports: Sequence[Report]) -> str:
         beside_words=pictures.described(pictures.beside(reports)),
         figures=sheet(tables.figures(reports, [phrases.name(r) for r in reports])) if several else None,
         fills=_fills(reports),
-        version=__version__,
     )
 
 
@@ -124,7 +124,7 @@ def _view(report: Report, name: str, largest: int) -> View:
     fits = report.fits
     maps = _maps(report, largest)
     rows = report.tensor_rows
-    shown = heapq.nlargest(_TENSORS, rows, key=lambda t: t.bytes) if rows else []
+    shown = heapq.nlargest(_TENSORS, rows, key=attrgetter("bytes")) if rows else []
     ladder = pictures.ladder(report, fits)
     return View(
         id=name,

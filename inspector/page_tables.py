@@ -33,7 +33,16 @@ class Key(NamedTuple):
     shade: str
 
 
-Entry = str | Figure | Key
+class Off(NamedTuple):
+    """A bar from the middle: right for too much, left for too little; as long as a half for 100 % and beyond."""
+
+    text: str
+    offset: float
+    width: float
+    shade: str
+
+
+Entry = str | Figure | Key | Off
 
 
 class Sheet(NamedTuple):

@@ -42,7 +42,10 @@ FILLS: Final[tuple[Shade, ...]] = (
 )
 """What a bar of a device or a budget is made of."""
 
-SHADES: Final = (*[shade for _, shade in RAMP], UNKNOWN, OVERHEAD, *FILLS)
+OVER: Final = Shade("over", "claimed too much", "#e69f00", "#111111")
+UNDER: Final = Shade("under", "claimed too little", "#0072b2", "#ffffff")
+
+SHADES: Final = (*[shade for _, shade in RAMP], UNKNOWN, OVERHEAD, *FILLS, OVER, UNDER)
 
 
 def shade(bits_per_weight: float | None, *, overhead_only: bool = False) -> Shade:

@@ -34,7 +34,7 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         changed = (bar.total, bar.desc) != (total, f"{stage}: ")
         bar.total = total
         bar.set_description_str(f"{stage}: ", refresh=False)
-        bar.set_postfix_str(gb(progress.bytes), refresh=False)
+        bar.set_postfix_str(_state(progress), refresh=False)
         bar.update(progress.done - bar.n)
         if changed:
             bar.refresh()
@@ -44,3 +44,13 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
     finally:
         for bar in bars:
             bar.close()
+
+
+def _state(progress: Progress) -> str:
+    """Bytes so far, and what has been asked for longest: '6.50 MB, waiting for model-00007.safetensors +23'."""
+    text = gb(progress.bytes)
+    if not progress.waiting:
+        return text
+    first, *others = progress.waiting
+    more = f" +{len(others):,}" if others else ""
+    return f"{text}, waiting for {terminal(first.rpartition('/')[2], 32)}{more}"

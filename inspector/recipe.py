@@ -70,7 +70,8 @@ def _row(figure: Figure) -> Mapping[str, str]:
         row["unit"] = _text("B")
     if setting.context is not None:
         row["context"] = str(setting.context)
-    for key, value in (("kv_dtype", setting.kv_dtype), ("cluster", setting.cluster)):
+    words = {"kv_dtype": setting.kv_dtype, "cluster": setting.cluster, "placement": setting.placement}
+    for key, value in words.items():
         if value is not None:
             row[key] = _text(value)
     return row

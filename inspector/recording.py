@@ -10,9 +10,11 @@ from typing import Final
 from inspector.checkpoint import load
 from inspector.errors import InspectorError
 from inspector.formats import READERS, Reader
-from inspector.model import Cost, Listing, Progress, Source
+from inspector.model import Cost, Listing, Progress, Selection, Source
+from inspector.quant_names import taken_apart
 from inspector.snapshot_model import Asked, Fault, Piece, Read, Recorded
 from inspector.snapshot_zip import FOLDER, Packed, pack
+from inspector.weights import format_of
 
 _STEPS: Final = (65_536, 256, 1)
 
@@ -113,7 +115,8 @@ def record(
     """
     recorder = RecordingSource(source)
     listing = recorder.listing()
-    formats: dict[str, str] = {}
+    formats = {f.path: format_of(f) or "" for f in listing.files}
+    sizes = {f.path: f.size for f in listing.files}
     problems: list[InspectorError] = []
     for variant in variants:
         try:
@@ -123,7 +126,7 @@ def record(
         else:
             selection = loaded.checkpoint.selection
             formats.update({f.path: selection.format for f in selection.files})
-    sizes = {f.path: f.size for f in listing.files}
+            sizes.update(_pieces(selection))
     contents: dict[str, Packed] = {}
 
     def keep(data: bytes) -> str:
@@ -135,8 +138,7 @@ def record(
     reads: dict[str, Read] = {}
     for path, runs in recorder.runs.items():
         pieces = joined(runs)
-        suffix = path.rpartition(".")[2].lower()
-        reader = READERS.get(formats.get(path, suffix))
+        reader = READERS.get(formats[path])
         ends = path in recorder.ends
         if reader is not None and len(pieces) == 1 and pieces[0][0] == 0:
             whole = pieces[0][1]
@@ -146,6 +148,14 @@ def record(
         reads[path] = Read(tuple(Piece(start, len(data), keep(data)) for start, data in pieces if data), ends)
     recorded = Recorded(asked, tuple(variants), listing, documents, reads, dict(recorder.faults))
     return Recording(recorded, contents, tuple(problems), source.cost())
+
+
+def _pieces(selection: Selection) -> dict[str, int | None]:
+    """The first raw piece of a file that was taken apart, with the size of them all, which bounds its header."""
+    sets = [p.files for p in selection.parts if p.joined]
+    sets += [v.files for v in selection.menu if v.files and taken_apart(v.files[0].name).piece]
+    sizes = {files[0].path: [f.size for f in files] for files in sets if files}
+    return {path: None if None in all_of else sum(s or 0 for s in all_of) for path, all_of in sizes.items()}
 
 
 def joined(runs: Sequence[tuple[int, bytearray]]) -> list[tuple[int, bytes]]:

@@ -20,7 +20,8 @@ from inspector.snapshot_model import FAULTS, Asked, Fault, Piece, Read, Recorded
 
 FORMAT: Final = "inspect-snapshot"
 SCHEMA: Final = 1
-_KINDS: Final = ("model", "dataset", "space", "local")
+_Kind = Literal["model", "dataset", "space", "local", "url"]
+_KINDS: Final = ("model", "dataset", "space", "local", "url")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FIRST: Final = ("format", "schema_version", "tool", "repos", "refused")
 
@@ -61,7 +62,7 @@ def _repo(recorded: Recorded) -> dict[str, Json]:
         "hub_parameters": None if counts is None else [[k, v] for k, v in counts.items()],
         "hub_total": listing.hub_total,
         "notes": [[n.code, n.message, n.where] for n in listing.notes],
-        "files": [[f.path, f.size, f.content_id, f.pointer] for f in listing.files],
+        "files": [[f.path, f.size, f.content_id, f.pointer, f.holds] for f in listing.files],
         "documents": dict(recorded.documents),
         "read": {
             path: {"ends": r.ends, "pieces": [[p.start, p.size, p.digest] for p in r.pieces]}
@@ -161,10 +162,10 @@ class _Reader:
             self.refuse("is not a sha256")
         return text
 
-    def kind(self, value: Json) -> Literal["model", "dataset", "space", "local"]:
+    def kind(self, value: Json) -> _Kind:
         if value not in _KINDS:
             self.refuse("is no kind of repo")
-        return cast(Literal["model", "dataset", "space", "local"], value)
+        return cast(_Kind, value)
 
     def fault(self, value: Json) -> Fault:
         sort, place, message, advice = (self.text(v) for v in self.row(value, 4))
@@ -208,8 +209,9 @@ def _read_repo(at: _Reader, value: Json) -> Recorded:
 
 
 def _read_file(at: _Reader, value: Json) -> File:
-    path, size, identity, pointer = at.row(value, 4)
-    return File(at.text(path), None if size is None else at.size(size), at.text_or_none(identity), at.flag(pointer))
+    path, size, identity, pointer, holds = at.row(value, 5)
+    length = None if size is None else at.size(size)
+    return File(at.text(path), length, at.text_or_none(identity), at.flag(pointer), at.text_or_none(holds))
 
 
 def _read_counts(at: _Reader, fields: Mapping[str, Json]) -> Mapping[str, int] | None:

@@ -83,8 +83,8 @@ def dtypes(report: Report) -> Table:
 def menu(report: Report) -> Table:
     """The equal sets of the repo."""
     columns = (
-        Column("variant", floor=12),
-        Column("files", right=True),
+        Column("variant", floor=16),
+        Column("files", right=True, optional=True),
         Column("file bytes", right=True),
         Column("tensor bytes", right=True),
         Column("parameters", right=True),

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from inspector import cli
 
 from scripts.verdicts import table as verdict_table
-from tests.loopback import LoopbackHub, load, names
+from tests.loopback import LoopbackHub, load, names, quants
 
 BLOCK = re.compile(r"<!-- (?P<kind>\w+): (?P<words>[^\n]*?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d\d s\b")
@@ -22,7 +22,7 @@ MEASURED = re.compile(r"[\d,.]+ [kM]?B fetched|[\d,]+ weight bytes? read|\d+ req
 
 def written(text: str) -> str:
     """The text with every block made again."""
-    with LoopbackHub([load(n) for n in names()]) as hub:
+    with LoopbackHub([*[load(n) for n in names()], quants.repo()]) as hub:
         return BLOCK.sub(lambda m: _block(m, hub.endpoint), text)
 
 
@@ -41,6 +41,14 @@ def output(words: str, endpoint: str) -> str:
     """The command as typed, and what it prints."""
     text = run(shlex.split(words), endpoint)
     return f"```console\n$ inspect {words}\n{text}```\n"
+
+
+def menu(words: str, endpoint: str) -> str:
+    """The command as typed, and of what it prints the headline, the menu and the cost."""
+    blocks = run(shlex.split(words), endpoint).rstrip("\n").split("\n\n")
+    parts = [blocks[0], *[b for b in blocks if b.startswith(("Sets in this repo", "cost:"))]]
+    text = "\n...\n".join(parts)
+    return f"```console\n$ inspect {words}\n{text}\n```\n"
 
 
 def run(words: Sequence[str], endpoint: str) -> str:
@@ -65,7 +73,7 @@ def verdicts(words: str, endpoint: str) -> str:
 
 
 KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
-    {"output": output, "table": table, "verdicts": verdicts}
+    {"output": output, "menu": menu, "table": table, "verdicts": verdicts}
 )
 TABLES: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]] = MappingProxyType(
     {

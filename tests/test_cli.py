@@ -574,7 +574,7 @@ def on_a_terminal(*args: str, columns: int = 100, **environ: str) -> str:
 PROGRESS = """if options["progress"]:
         from inspector.model import Progress
         options["progress"](Progress("list", 0, 0, 0))
-        options["progress"](Progress("read\\x1b headers", 24, 48, 6_500_000))
+        options["progress"](Progress("read\\x1b headers", 24, 48, 6_500_000, ("a/x\\x1b.safetensors", "b", "c")))
     return"""
 
 
@@ -582,6 +582,7 @@ def test_a_terminal_sees_progress_and_colours_in_its_width() -> None:
     shown = on_a_terminal("org/name", columns=140)
     assert "read\\x1b headers:  50%" in shown
     assert "24/48" in shown
+    assert "6.50 MB, waiting for x\\x1b.safetensors +2" in shown
     assert "\x1b[1mdeepseek-ai/DeepSeek-V4.1-Flash @ dba1be0a40aa\x1b[0m" in shown
     assert "of which overhead" in shown
 

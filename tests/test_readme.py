@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from inspector.cli import command
+from inspector.commands import COMMANDS
+from inspector.commands import load as load_command
 
 from scripts.documents import BLOCK, differences, written
 from tests.loopback import LoopbackHub, load
@@ -24,7 +26,8 @@ def test_generated_blocks_are_current() -> None:
 
 
 def test_every_flag_in_readme_exists() -> None:
-    known = {o for p in command.params for o in (*p.opts, *p.secondary_opts)} | {"--check", "--help"}
+    commands = (command, *map(load_command, COMMANDS))
+    known = {o for c in commands for p in c.params for o in (*p.opts, *p.secondary_opts)} | {"--check", "--help"}
     used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert used
     assert used <= known, used - known

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from inspector import address
@@ -20,7 +20,7 @@ from inspector.collector import paused
 from inspector.engines import choose_engine
 from inspector.errors import InspectorError, SourceError, UsageError
 from inspector.fit import fit
-from inspector.fit_model import Fit, Workload
+from inspector.fit_model import PLACEMENTS, Fit, Workload
 from inspector.gguf_cache import cache_of_gguf
 from inspector.inspection import examine
 from inspector.model import Checkpoint, Cost, Footprint, Json, Progress, Report, Source
@@ -57,9 +57,10 @@ class MeasuredRepo:
         if setting not in self._fits:
             cluster = parse_cluster(setting.cluster or "")
             engine, chosen = choose_engine(None, self.report.format, cluster)
-            workload = Workload(kv_dtype=setting.kv_dtype)
+            placement = next((p for p in PLACEMENTS if p == setting.placement), None)
+            workload = Workload(kv_dtype=setting.kv_dtype, placement=placement)
             if setting.context is not None:
-                workload = Workload(context=setting.context, kv_dtype=setting.kv_dtype)
+                workload = replace(workload, context=setting.context)
             cache = self._cache(setting.kv_dtype, engine.state_dtype, engine.conv_dtype)
             incomplete = self.report.incomplete
             self._fits[setting] = fit(

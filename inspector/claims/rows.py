@@ -32,6 +32,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "context": ("context", "contextlength", "ctx", "tokens", "maxmodellen"),
         "kv_dtype": ("kvdtype", "kvcachedtype", "cachedtype", "kvcache"),
         "cluster": ("cluster", "hardware", "machines"),
+        "placement": ("placement",),
         "note": ("note", "notes", "comment", "comments"),
     }
 )
@@ -135,6 +136,7 @@ def _long(row: Row, columns: Mapping[str, str], layout: Layout, default: str) ->
         context=texts.get("context", ""),
         kv_dtype=texts.get("kv_dtype", ""),
         cluster=texts.get("cluster", ""),
+        placement=texts.get("placement", ""),
     )
     return claim(said.place if said.span or said.place.key else row.place, subject, words, said)
 

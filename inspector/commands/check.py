@@ -1,10 +1,10 @@
-"""`inspect check TABLE`: hold every figure of a table against the bytes that ship."""
+"""`inspect check TABLE...`: hold every figure of a table against the bytes that ship."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from inspector.claims import Sheet
     from inspector.model import Source
 
-FORMATS = ("text", "json", "markdown", "github", "junit")
+FORMATS = ("text", "json", "markdown", "github", "junit", "html")
 """What `--format` takes: `verdict_render.FORMATS`, written out so that `--help` need not import the values."""
 
-_SUFFIXES = {".json": "json", ".md": "markdown", ".xml": "junit"}
+_SUFFIXES = {".json": "json", ".md": "markdown", ".xml": "junit", ".html": "html"}
 
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("table", metavar="TABLE", type=click.Path())
+@click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=click.Path())
 @click.option("--mapping", metavar="FILE", type=click.Path(), help="Which column is what; else [tool.inspect].")
 @click.option("--table", "number", metavar="N", type=click.IntRange(min=1), help="Which table of a Markdown file.")
 @click.option("--tolerance", metavar="P", help="For rows that state none: 2%, 0 for exact; before the mapping's.")
+@click.option("--locked", metavar="FILE", type=click.Path(), help="Read from what `inspect lock` recorded, offline.")
+@click.option("--since", metavar="FILE", type=click.Path(), help="A lock: what was right then and is not now drifted.")
 @click.option("--strict", is_flag=True, help="A right figure without a revision fails too.")
 @click.option("--allow-unverifiable", is_flag=True, help="Exit 0 where nothing is wrong but something is unknown.")
 @click.option("--fix", is_flag=True, help="Rewrite wrong numbers in the table, and print the change.")
@@ -47,10 +49,12 @@ _SUFFIXES = {".json": "json", ".md": "markdown", ".xml": "junit"}
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 @click.option("-v", "--verbose", is_flag=True, help="Explain each request on standard error.")
 def command(
-    table: str,
+    tables: tuple[str, ...],
     mapping: str | None,
     number: int | None,
     tolerance: str | None,
+    locked: str | None,
+    since: str | None,
     strict: bool,
     allow_unverifiable: bool,
     fix: bool,
@@ -60,12 +64,13 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Compare every figure of an estimator table with what ships, one read per repo.
+    """Compare every figure of estimator tables with what ships, one read per repo.
 
     \b
       inspect check estimates.csv
       inspect check sizes.md --mapping sizes.toml --format github
       inspect check estimates.csv --fix
+      inspect check estimates.csv --locked estimates.lock.zip
 
     Exit status: 0 all ok, 1 something wrong or malformed, 2 the table cannot be
     read, 3 nothing wrong but something could not be established.
@@ -74,17 +79,33 @@ def command(
 
     output.check(path)
     _check_tolerance(tolerance)
-    layout = claims.mapping_of(Path(table), Path(mapping) if mapping else None)
+    opened = _locked(locked) if locked else opener(**options)
+    before = _locked(since) if since else None
 
-    def read() -> Sheet:
-        return claims.sheet(Path(table), layout, number=number, tolerance=tolerance or "")
+    def read() -> list[Sheet]:
+        found = []
+        for table in map(Path, tables):
+            layout = claims.mapping_of(table, Path(mapping) if mapping else None)
+            found.append(claims.sheet(table, layout, number=number, tolerance=tolerance or ""))
+        return found
 
-    sheet = read()
+    sheets = read()
+    every = [c for sheet in sheets for c in sheet.claims]
     with shown(quiet=quiet or options["verbose"]) as progress:
-        found = claims.gather(sheet.claims, opener(**options), endpoint=options["endpoint"], progress=progress)
-    verdicts = claims.judged(sheet.claims, found, strict=strict, allow_unverifiable=allow_unverifiable)
-    if fix and not found.interrupted and _fixed(sheet, verdicts, to_stdout=_form(form, path) == "text"):
-        verdicts = claims.judged(read().claims, found, strict=strict, allow_unverifiable=allow_unverifiable)
+        found = claims.gather(every, opened, endpoint=options["endpoint"], progress=progress)
+        then = claims.gather(every, before, endpoint=options["endpoint"]) if before else None
+
+    def judged(sheets: Iterable[Sheet]) -> Verdicts:
+        every = [c for sheet in sheets for c in sheet.claims]
+        return claims.judged(every, found, then, strict=strict, allow_unverifiable=allow_unverifiable)
+
+    verdicts = judged(sheets)
+    if fix and not found.interrupted:
+        text = _form(form, path) == "text"
+        # Every table is rewritten before one is read again.
+        rewritten = [_fixed(sheet, judged([sheet]), to_stdout=text) for sheet in sheets]
+        if any(rewritten):
+            verdicts = judged(read())
     show(verdicts, _form(form, path), path, plain=plain)
     return 130 if found.interrupted else verdicts.status
 
@@ -119,6 +140,12 @@ def opener(
         )
 
     return opened
+
+
+def _locked(file: str) -> Callable[[Address], Source]:
+    from inspector.sources.snapshot import open_locked
+
+    return open_locked(file)
 
 
 def show(verdicts: Verdicts, form: str, path: str | None, *, plain: bool) -> None:

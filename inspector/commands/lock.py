@@ -1,4 +1,4 @@
-"""`inspect lock TABLE -o FILE`: record every repo that a table is about, so that it is checked without a network."""
+"""`inspect lock TABLE... -o FILE`: record every repo that tables are about, to check them without a network."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from inspector.address import Address
-    from inspector.claim_model import Subject
+    from inspector.claim_model import Claim, Subject
     from inspector.snapshot import Snapshot
 
 
 @click.command("lock", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("table", metavar="TABLE", type=click.Path())
+@click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", "path", type=click.Path(), metavar="FILE", required=True, help="The lock, a .zip.")
 @click.option("--update", is_flag=True, help="Show what is different from the lock that FILE holds now.")
 @click.option("--mapping", metavar="FILE", type=click.Path(), help="Which column is what; else [tool.inspect].")
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 @click.option("-v", "--verbose", is_flag=True, help="Explain each request on standard error.")
 def command(
-    table: str,
+    tables: tuple[str, ...],
     path: str,
     update: bool,
     mapping: str | None,
@@ -43,7 +43,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Record every repo that TABLE is about into one FILE, to check it with no network.
+    """Record every repo that each TABLE is about into one FILE, to check it with no network.
 
     \b
       inspect lock estimates.csv -o estimates.lock.zip
@@ -60,10 +60,15 @@ def command(
     from inspector.snapshot import from_bytes
 
     output.check(path)
-    sheet = claims.sheet(Path(table), claims.mapping_of(Path(table), Path(mapping) if mapping else None), number=number)
-    wanted = _addresses(claims.subjects(sheet.claims), options["endpoint"])
+    found_claims: list[Claim] = []
+    for table in map(Path, tables):
+        layout = claims.mapping_of(table, Path(mapping) if mapping else None)
+        found_claims += claims.sheet(table, layout, number=number).claims
+    wanted = _addresses(claims.subjects(found_claims), options["endpoint"])
     if not wanted:
-        raise UsageError(table, "names no repo that can be locked", "`inspect check` says what is wrong with its rows.")
+        raise UsageError(
+            ", ".join(tables), "names no repo that can be locked", "`inspect check` says what is wrong with its rows."
+        )
     old = _old(Path(path)) if update else None
     with shown(quiet=quiet or options["verbose"]) as progress:
         found = record_all(wanted, opener(**options), progress)

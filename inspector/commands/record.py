@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 @click.option("--variant", "variants", multiple=True, metavar="NAME|PATH", help="Other sets of weights; repeatable.")
 @click.option("--recipe", type=click.Path(), metavar="FILE", help="Write its figures too, for `inspect check FILE`.")
 @click.option("--cluster", metavar="C", help='For the recipe: whether it fits, as in "2x dgx-spark".')
+@click.option(
+    "--placement", type=click.Choice(["tp", "pp", "ep", "dp", "layers"]), help="For the recipe: of weights on devices."
+)
 @click.option("--context", type=click.IntRange(min=1), metavar="N", help="For the recipe: tokens of one sequence.")
 @click.option("--kv-dtype", metavar="D", help="For the recipe: dtype of the cache.")
 @click.option("--token", metavar="T", help="Hub token; HF_TOKEN keeps it out of the process list. Never recorded.")
@@ -44,6 +47,7 @@ def command(
     variants: tuple[str, ...],
     recipe: str | None,
     cluster: str | None,
+    placement: str | None,
     context: int | None,
     kv_dtype: str | None,
     quiet: bool,
@@ -68,7 +72,8 @@ def command(
 
     output.check(path)
     output.check(recipe)
-    _check_recipe(recipe, cluster, context, kv_dtype)
+    setting = Setting(context, kv_dtype, cluster, placement)
+    _check_recipe(recipe, setting)
     words = list(answer.each(repos))
     where = [address.parse(w, revision=revision, kind=repo_type, endpoint=options["endpoint"]) for w in words]
     wanted = dict.fromkeys(where, variants or (None,))
@@ -82,7 +87,7 @@ def command(
         answer.complain(f"{path}: not written, since there is nothing to record")
         return 3
     snapshot = from_bytes(found.file(__version__, refusals=False), Path(path))
-    text = None if recipe is None else _recipe(snapshot, path, recipe, Setting(context, kv_dtype, cluster))
+    text = None if recipe is None else _recipe(snapshot, path, recipe, setting)
     save(snapshot, path)
     if recipe is not None and text is not None:
         output.emit(text, recipe)
@@ -108,25 +113,36 @@ def said(found: Locked, snapshot: Snapshot, path: str) -> None:
     from inspector.units import gb
 
     size = len(snapshot.data or b"")
-    repos = "1 repo" if len(snapshot.repos) == 1 else f"{len(snapshot.repos):,} repos"
-    lines = [f"{terminal(path)}: {repos}, {gb(size)}"]
+    lines = [f"{terminal(path)}: {_count(len(snapshot.repos), 'repo')}, {gb(size)}"]
     for r in snapshot.repos:
         commit = terminal((r.listing.ref.revision or "local")[:12])
-        kept = f"{len(r.reads):,} headers, {len(r.documents):,} documents"
+        kept = f"{_count(len(r.reads), 'header')}, {_count(len(r.documents), 'document')}"
         lines.append(f"  {terminal(r.asked.label, 100)} @ {commit}: {kept}")
     lines.append(f"cost: {found.requests:,} requests · {gb(found.bytes_fetched)} fetched")
     output.emit("\n".join(lines) + "\n", None)
 
 
-def _check_recipe(recipe: str | None, cluster: str | None, context: int | None, kv_dtype: str | None) -> None:
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _check_recipe(recipe: str | None, setting: Setting) -> None:
     """Refuse a setting without a recipe, and a cluster that is not known before anything is read."""
-    given = [n for n, v in (("--cluster", cluster), ("--context", context), ("--kv-dtype", kv_dtype)) if v is not None]
+    flags = {
+        "--cluster": setting.cluster,
+        "--placement": setting.placement,
+        "--context": setting.context,
+        "--kv-dtype": setting.kv_dtype,
+    }
+    given = [name for name, value in flags.items() if value is not None]
     if given and recipe is None:
         raise UsageError(given[0], "says something of a recipe, and none is written", "Add --recipe FILE.")
-    if cluster is not None:
+    if setting.placement is not None and setting.cluster is None:
+        raise UsageError("--placement", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
+    if setting.cluster is not None:
         from inspector.cluster import parse_cluster
 
-        parse_cluster(cluster)
+        parse_cluster(setting.cluster)
 
 
 def _recipe(snapshot: Snapshot, path: str, recipe: str, setting: Setting) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from inspector.address import Address
 from inspector.errors import MalformedFile, SourceError, UsageError
 from inspector.escape import terminal
+from inspector.failures import shown
 from inspector.model import Cost, Listing, Source
 from inspector.snapshot import Snapshot, open_snapshot
 from inspector.snapshot_model import Asked, Recorded
@@ -112,6 +113,12 @@ class SnapshotSource:
         return SourceError(terminal(path, 200), terminal(message, 300), advice)
 
 
+def asked_for(address: Address) -> Asked:
+    """What an address asks for, as a snapshot says it: a plain URL without its query, which may hold a signature."""
+    name = shown(address.name) if address.kind == "url" else address.name
+    return Asked(name, address.revision, address.path)
+
+
 def open_recorded(address: Address) -> SnapshotSource:
     """The source of an address of kind `snapshot`: the repo that it names, or the only one in the file.
 
@@ -147,7 +154,8 @@ def opener(snapshot: Snapshot) -> Callable[[Address], Source]:
     """What opens addresses from a snapshot. It raises what `open_locked` says."""
 
     def open_address(address: Address) -> Source:
-        found = snapshot.find(address.name, address.revision, address.path, address.kind)
+        asked = asked_for(address)
+        found = snapshot.find(asked.name, asked.revision, asked.path, address.kind)
         return SnapshotSource(snapshot, found)
 
     return open_address

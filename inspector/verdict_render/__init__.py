@@ -11,7 +11,7 @@ from typing import Final
 
 from inspector.claim_verdict import Verdicts
 
-FORMATS: Final = ("text", "json", "markdown", "github", "junit")
+FORMATS: Final = ("text", "json", "markdown", "github", "junit", "html")
 """The names of `check --format`, which are this folder's modules."""
 
 

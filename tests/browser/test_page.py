@@ -29,6 +29,7 @@ PAGES: dict[str, tuple[Report, ...]] = {
     "empty": (EMPTY,),
     "long": (LONG,),
     "beside": (WITH_FITS, replace(UNKNOWN, fits=WITH_FITS.fits), replace(MALICE, fits=MALICE.fits * 3)),
+    "two": (UNKNOWN, EMPTY),
     "none": (),
 }
 
@@ -152,8 +153,10 @@ OUTSIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["fits", "unknown", "hostile", "beside", "none"])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [("fits", "light"), ("fits", "dark"), ("unknown", "light"), ("hostile", "dark"), ("two", "light")],
+)
 def test_axe_finds_nothing_serious(name: str, scheme: str, axe: str, opener: Opener) -> None:
     opened = opener(render("html", PAGES[name]), color_scheme=scheme, bypass_csp=True)
     opened.page.add_script_tag(content=axe)

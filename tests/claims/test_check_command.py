@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,68 @@ def test_tolerance_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["check", path]) == 1
     assert main(["check", path, "--tolerance", "1%"]) == 0
     assert main(["check", path, "--tolerance", "5"]) == 2
+
+
+def test_a_lock_gives_the_same_report_without_a_request(
+    hub: LoopbackHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = table(tmp_path, RIGHT, WRONG, "org/absent,files,1,,", "org/m3,files,1,,")
+    assert main(["lock", path, "-o", "t.lock.zip"]) == 3
+    capsys.readouterr()
+    status, online = report(path, capsys)
+    hub.forget()
+    again, offline = report(path, capsys, "--locked", "t.lock.zip")
+    assert status == again == 1
+    assert hub.requests == ()
+    assert online["cost"]["requests"] > offline["cost"]["requests"] == 0
+    online["cost"] = offline["cost"] = None
+    assert online == offline
+
+
+def test_what_was_right_at_the_locked_commit_has_drifted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table(tmp_path, RIGHT, "org/m5,tensor_bytes,1010,B,0", "org/m5,tensor_bytes,7,B,0")
+    assert main(["lock", path, "-o", "t.lock.zip"]) == 0
+    capsys.readouterr()
+    with LoopbackHub([REPOS[1], tiny("org/m5", 900)]) as later:
+        status, document = report(path, capsys, "--since", "t.lock.zip", "--endpoint", later.endpoint)
+    assert [v["verdict"] for v in document["verdicts"]] == ["ok", "drifted", "wrong"]
+    assert document["verdicts"][1]["measured"] == 1800
+    assert "locked commit" in document["verdicts"][1]["reason"]
+    assert status == 1
+
+
+def test_two_tables_in_one_run(hub: LoopbackHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = table(tmp_path, RIGHT)
+    other = written(tmp_path, "u.csv", "repo,quantity,value\norg/m1,tensor_bytes,1001 B\n")
+    status, document = report(one, capsys, other)
+    assert [v["verdict"] for v in document["verdicts"]] == ["ok", "wrong"]
+    assert document["cost"]["repos"] == 1
+    assert status == 1
+    assert main(["check", one, other, "--fix"]) == 0
+    assert Path(other).read_text().endswith("1002 B\n")
+
+
+def test_ctrl_c_keeps_what_was_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspector import sources
+    from inspector.address import Address
+    from inspector.model import Source
+
+    opened = sources.open_source
+
+    def stopping(where: Address, **options: Any) -> Source:
+        if where.name == "org/m2":
+            # Long enough for the other repo to come in first.
+            time.sleep(1)
+            raise KeyboardInterrupt
+        return opened(where, **options)
+
+    monkeypatch.setattr(sources, "open_source", stopping)
+    status, document = report(table(tmp_path, RIGHT, DOWN), capsys)
+    assert status == 130
+    assert document["interrupted"] is True
+    assert [v["verdict"] for v in document["verdicts"]] == ["ok", "unverifiable"]
+    assert "interrupted" in document["verdicts"][1]["reason"]

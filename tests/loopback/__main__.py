@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from tests.loopback import LoopbackHub, load, names
+from tests.loopback import LoopbackHub, load, names, quants
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -22,7 +22,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--log", action="store_true", help="print the totals at the end")
     args = parser.parse_args(argv)
     try:
-        repos = [load(name) for name in args.repos or names()]
+        wanted = args.repos or [*names(), quants.NAME]
+        repos = [quants.repo() if name == quants.NAME else load(name) for name in wanted]
         hub = LoopbackHub(repos, port=args.port, cdn_port=args.cdn_port, latency=args.latency, bandwidth=args.bandwidth)
     except (FileNotFoundError, OSError) as problem:
         print(f"tests.loopback: {problem}", file=sys.stderr)

@@ -78,8 +78,10 @@ def test_a_lock_reads_each_repo_once_and_exits_0_whatever_the_claims_say(
     assert cli.main(["lock", str(path), "-o", str(tmp_path / "a.zip")]) == 0
     assert sum(r.request.route == "info" for r in hub.requests) == 2
     assert hub.totals()["weight_bytes"] < 300_000
-    table(tmp_path, *RIGHT[::-1], WRONG)
-    assert cli.main(["lock", str(path), "-o", str(tmp_path / "b.zip")]) == 0
+    other = tmp_path / "more.csv"
+    other.write_text(f"repo,quantity,value\n{OSS},files,3\n")
+    table(tmp_path, RIGHT[2])
+    assert cli.main(["lock", str(path), str(other), "-o", str(tmp_path / "b.zip")]) == 0
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
@@ -139,7 +141,7 @@ def test_a_recipe_is_checked_against_the_record_and_the_hub(
     hub: LoopbackHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record, recipe = tmp_path / "r.zip", tmp_path / "r.toml"
-    setting = ["--cluster", "2x dgx-spark", "--context", "131072", "--kv-dtype", "bf16"]
+    setting = ["--cluster", "2x dgx-spark", "--placement", "pp", "--context", "131072", "--kv-dtype", "bf16"]
     assert cli.main(["record", OSS, "org/tiny", "-o", str(record), "--recipe", str(recipe), *setting]) == 0
     text = recipe.read_text()
     assert "value = 13761264768" in text
@@ -147,6 +149,7 @@ def test_a_recipe_is_checked_against_the_record_and_the_hub(
     assert f"inspect check {recipe} --locked {record}" in text
     found = judged(recipe, open_source)
     assert {j.outcome for j in found} == {"ok"}
+    assert {j.claim.setting.placement for j in found if j.claim.quantity in ("fits", "max_context")} == {"pp"}
     quantities = {j.claim.quantity for j in found if j.claim.subject.repo == OSS}
     assert {"tensor_bytes", "parameters", "cache_bytes", "fits", "max_context", "prequantised"} <= quantities
     assert not any("unpinned" in j.notes for j in found)
@@ -164,6 +167,7 @@ def test_a_recipe_is_checked_against_the_record_and_the_hub(
         ("record org/tiny -o FOLDER/x.zip --cluster nonsense", 2, "Add --recipe FILE"),
         ("record org/tiny -o FOLDER/x.zip --recipe FOLDER/r.toml --cluster nonsense", 2, "nonsense"),
         ("record org/tiny -o FOLDER/x.zip --recipe FOLDER/r.toml --kv-dtype q17", 2, "q17"),
+        ("record org/tiny -o FOLDER/x.zip --recipe FOLDER/r.toml --placement tp", 2, "without a cluster"),
         ("record org/tiny -o FOLDER/x.zip --variant fp3", 2, "'fp3' is not in this repo"),
         ("record org/none -o FOLDER/x.zip", 3, "nothing to record"),
         ("lock FOLDER/none.csv -o FOLDER/x.zip", 2, "none.csv"),

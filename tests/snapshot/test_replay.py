@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +10,12 @@ import pytest
 
 from inspector import address, cli, inspect
 from inspector.address import Address
-from inspector.errors import MalformedFile, SourceError, UsageError
-from inspector.model import Cost, Listing, Report
-from inspector.recording import RecordingSource, joined, needed
+from inspector.errors import SourceError, UsageError
+from inspector.model import Cost
+from inspector.recording import RecordingSource
 from inspector.render import FORMATS, render
-from inspector.snapshot import open_snapshot
 from inspector.sources import open_source
-from inspector.sources.snapshot import SnapshotSource, open_locked
+from inspector.sources.snapshot import open_locked
 from tests.loopback import LoopbackHub, Repo, Virtual, load
 from tests.memory import MemorySource, header
 from tests.snapshot import cases
@@ -64,37 +61,6 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path, capsys: Capture) -> None:
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-@pytest.mark.parametrize("files", [cases.PLAIN, cases.MENU], ids=["safetensors", "gguf"])
-def test_how_the_bytes_came_does_not_matter(files: dict[str, bytes | tuple[bytes, int]]) -> None:
-    made = {cases.file_of(cases.recorded(MemorySource(files, chunk=n))) for n in (1 << 20, 65_536, 4_096, 97)}
-    assert len(made) == 1
-
-
-def test_it_holds_the_headers_the_documents_and_nothing_else() -> None:
-    data = cases.tiny()
-    parts = cases.entries(data)
-    heads = [f[0] for f in cases.PLAIN.values() if isinstance(f, tuple)]
-    kept = {p for name, p in parts.items() if name != "manifest.json"}
-    assert kept == {*heads, cases.CONFIG, cases.INDEX}
-    for name, content in parts.items():
-        assert name == "manifest.json" or name == f"content/{hashlib.sha256(content).hexdigest()}"
-    manifest = cases.manifest(data)
-    assert (manifest["format"], manifest["schema_version"], manifest["tool"]["version"]) == ("inspect-snapshot", 1, "1")
-    assert [f[:2] for f in manifest["repos"][0]["files"]] == [
-        [p, len(f) if isinstance(f, bytes) else len(f[0]) + f[1]] for p, f in sorted(cases.PLAIN.items())
-    ]
-
-
-def test_a_gguf_header_is_kept_to_its_last_tensor_info() -> None:
-    head = cases.MENU["tiny.F16.gguf"][0]
-    assert isinstance(head, bytes)
-    parts = cases.entries(cases.file_of(cases.recorded(MemorySource(cases.MENU), variants=("F16",))))
-    (kept,) = [p for name, p in parts.items() if name != "manifest.json"]
-    # The padding up to the data section says nothing.
-    assert kept == head.rstrip(b"\0") or head.startswith(kept)
-    assert len(head) - 32 < len(kept) <= len(head)
-
-
 def test_another_set_of_weights_is_replayed_only_where_it_was_recorded(tmp_path: Path) -> None:
     source = MemorySource(cases.MENU)
     path = cases.written(tmp_path, cases.file_of(cases.recorded(source, variants=("Q8_0",))))
@@ -104,83 +70,6 @@ def test_another_set_of_weights_is_replayed_only_where_it_was_recorded(tmp_path:
     assert inspect(str(path)).variant == online.variant
     with pytest.raises(SourceError, match=r"does not hold its header.*Recorded were the weights of: Q8_0"):
         inspect(str(path), variant="F16")
-
-
-class Spoilt(MemorySource):
-    """One shard cannot be had, one document neither."""
-
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
-        if path.startswith("model-00002"):
-            feed(b"\x10")
-            raise SourceError(path, "the server said 503", "Try again.")
-        return super().stream(path, start, length, feed)
-
-    def small(self, path: str) -> bytes:
-        if path == "config.json":
-            raise SourceError(path, "gone", "Ask.")
-        return super().small(path)
-
-
-def test_what_could_not_be_read_is_replayed_as_that(tmp_path: Path) -> None:
-    online = cases.examined(Spoilt(cases.PLAIN))
-    assert online.incomplete
-    assert {n.where for n in online.notes if "503" in n.message or "gone" in n.message} == {
-        "model-00002-of-00002.safetensors",
-        "config.json",
-    }
-    data = cases.file_of(cases.recorded(Spoilt(cases.PLAIN)))
-    assert cases.replayed(cases.written(tmp_path, data)) == online
-
-
-def broken(head: bytes, size: int) -> dict[str, bytes | tuple[bytes, int]]:
-    return {"config.json": cases.CONFIG, "model.safetensors": (head, size)}
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        broken(b"\xff" * 50_000, 100),
-        broken((40).to_bytes(8, "little") + b"[" * 40, 0),
-        broken((4_000).to_bytes(8, "little") + b"{" * 100, 0),
-        broken(header(cases.FIRST)[0], 8000),
-        {"x.gguf": (b"GGUF" + b"\x03\0\0\0" + b"\xff" * 16, 100_000)},
-        {"x.gguf": (cases.gguf("a", 1, 8192)[0][:5000], 0)},
-    ],
-    ids=["length", "json", "short", "truncated", "counts", "gguf-short"],
-)
-def test_a_malformed_file_gives_the_same_words(files: dict[str, bytes | tuple[bytes, int]], tmp_path: Path) -> None:
-    def told(run: Callable[[], Report]) -> object:
-        try:
-            return run()
-        except MalformedFile as error:
-            return str(error)
-
-    online = told(lambda: cases.examined(MemorySource(files)))
-    made = {cases.file_of(cases.recorded(MemorySource(files, chunk=n))) for n in (65_536, 1_000)}
-    assert len(made) == 1
-    path = cases.written(tmp_path, made.pop())
-    assert told(lambda: cases.replayed(path)) == online
-
-
-class Unsized(MemorySource):
-    """A mirror that gives no sizes."""
-
-    def listing(self) -> Listing:
-        listing = super().listing()
-        return replace(listing, files=tuple(replace(f, size=None) for f in listing.files))
-
-
-@pytest.mark.parametrize("files", [cases.PLAIN, broken((4_000).to_bytes(8, "little") + b"{" * 100, 0)])
-def test_files_of_unknown_size(files: dict[str, bytes | tuple[bytes, int]], tmp_path: Path) -> None:
-    path = cases.written(tmp_path, cases.file_of(cases.recorded(Unsized(files))))
-    opened = open_snapshot(path)
-    told: list[object] = []
-    for source in (Unsized(files), SnapshotSource(opened, opened.repos[0])):
-        try:
-            told.append(cases.examined(source))
-        except MalformedFile as error:
-            told.append(str(error))
-    assert told[0] == told[1]
 
 
 def test_a_folder_and_a_single_file_are_recorded_too(tmp_path: Path, capsys: Capture) -> None:
@@ -193,6 +82,21 @@ def test_a_folder_and_a_single_file_are_recorded_too(tmp_path: Path, capsys: Cap
         file = tmp_path / "x.inspect"
         assert cli.main(["record", what, "-o", str(file)]) == 0
         assert cases.bare(inspect(str(file))) == cases.bare(inspect(what))
+
+
+def test_a_url_is_recorded_without_its_query(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, size = header(cases.FIRST)
+    repo = Repo.build("org/name", {"model.safetensors": Virtual(head, len(head) + size)})
+    file = tmp_path / "x.zip"
+    with LoopbackHub([repo]) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", "http://elsewhere.invalid")
+        url = f"{hub.endpoint}/org/name/resolve/{repo.head}/model.safetensors?X-Signature=secret"
+        assert cli.main(["record", url, "-o", str(file)]) == 0
+        online = inspect(url)
+    cases.no_sockets(monkeypatch)
+    assert cases.bare(inspect(str(file))) == cases.bare(online)
+    assert open_locked(file)(address.parse(url)).listing().ref.repo == online.repo
+    assert b"secret" not in b"".join(cases.entries(file.read_bytes()).values())
 
 
 def test_several_repos_are_several_reports(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,20 +153,3 @@ def test_locked_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for where in (Address("model", "org/Name", "v2"), Address("dataset", "org/Name"), Address("model", "org/other")):
         with pytest.raises(SourceError, match="does not hold"):
             locked(where)
-
-
-def test_runs_of_bytes_are_joined() -> None:
-    runs = [(10, bytearray(b"bcd")), (0, bytearray(b"012")), (3, bytearray(b"34")), (11, bytearray(b"cdef"))]
-    assert joined(runs) == [(0, b"01234"), (10, b"bcdef")]
-    # A run inside another adds nothing.
-    assert joined([(0, bytearray(b"01234")), (1, bytearray(b"12"))]) == [(0, b"01234")]
-
-
-def test_needed_is_the_shortest_beginning() -> None:
-    from inspector.formats import READERS
-
-    head, size = header(cases.FIRST)
-    for extra in (0, 1, 5_000, 200_000):
-        assert needed(READERS["safetensors"], "x", len(head) + size, head + b"\0" * extra) == len(head)
-    assert needed(READERS["safetensors"], "x", None, head[:-1]) == len(head) - 1
-    assert needed(READERS["safetensors"], "x", None, b"\xff" * 100) == 8

@@ -1,0 +1,159 @@
+"""The page as text: self-contained, small, quick, safe with hostile names. tests/browser looks at it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from inspector.model import File, Report, TensorRow, Variant
+from inspector.render import render
+from inspector.sentences import answer, command
+from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
+from tests.render.samples import HOSTILE, UNKNOWN, V41
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL = [(V41,), (WITH_FITS,), (CROWDED,), (UNKNOWN,), (MALICE,), (PRECISIONS,), (EMPTY,), (LONG,), (V41, MALICE), ()]
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("reports", ALL)
+def test_the_page_needs_nothing_from_anywhere(reports: tuple[Report, ...]) -> None:
+    text = render("html", reports)
+    elements = Elements(text).found
+    assert not {"img", "iframe", "object", "embed", "audio", "video", "base", "form", "use"} & {t for t, _ in elements}
+    for tag, attributes in elements:
+        assert "src" not in attributes
+        assert not [a for a in attributes if a.startswith("on") or a == "style"]
+        href = attributes.get("href") or "#"
+        assert href.startswith("#") or (tag, href) == ("link", "data:,")
+    assert "url(" not in text
+    assert "@import" not in text
+    assert [t for t, _ in elements].count("script") == 1
+
+
+def test_the_policy_names_the_one_script_and_the_one_style() -> None:
+    text = render("html", (MALICE,))
+    policy = next(a["content"] or "" for t, a in Elements(text).found if a.get("http-equiv"))
+    assert policy.startswith("default-src 'none';")
+    for tag in ("script", "style"):
+        (body,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "</style><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202e\u2066x"]
+)
+@pytest.mark.parametrize("form", ["html", "svg"])
+def test_hostile_names_stay_text(form: str, text: str) -> None:
+    report = replace(MALICE, repo=text, revision=text, notes=tuple(replace(n, message=text) for n in MALICE.notes))
+    out = render(form, (report,))
+    assert "<script>alert" not in out
+    assert "<img" not in out
+    assert all(c.isprintable() or c == "\n" for c in out)
+
+
+@pytest.mark.parametrize("reports", ALL)
+def test_a_picture_is_well_formed_and_needs_nothing(reports: tuple[Report, ...]) -> None:
+    text = render("svg", reports)
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert [e.tag.rpartition("}")[2] for e in list(root)[:2]] == ["title", "desc"]
+    for element in root.iter():
+        assert element.tag.rpartition("}")[2] in {"svg", "title", "desc", "style", "rect", "g", "text", "line"}
+        assert not [a for a in element.attrib if "href" in a or a.startswith("on")]
+    assert "url(" not in text
+
+
+def test_v41_flash_is_a_small_page() -> None:
+    assert len(render("html", (WITH_FITS,)).encode()) < 300_000
+    assert len(render("svg", (WITH_FITS,)).encode()) < 50_000
+
+
+def test_half_a_million_tensors_make_a_page_in_a_second() -> None:
+    rows = tuple(
+        TensorRow(f"model.layers.{i}.w", "I8", (7, 7), i, "a", "mlp", "int8", "weight") for i in range(500_000)
+    )
+    report = replace(V41, tensor_rows=rows, tensors=len(rows))
+    render("html", (V41,))
+    # Processor time: the wall clock here also counts what other tests do.
+    started = time.process_time()
+    text = render("html", (report,))
+    assert time.process_time() - started < 1
+    assert len(text.encode()) < 1_000_000
+    assert "499,000 more rows are left out here" in text
+    assert "model.layers.499999.w" in text
+
+
+def test_the_sections_stand_in_the_order_of_the_questions() -> None:
+    titles = re.findall(r"<h2[^>]*>(.*?)</h2>", render("html", (WITH_FITS,)))
+    assert titles == [
+        *["Where the bytes are", "What ships, against what", "Context that fits"],
+        *["What was left out", "Notes", "How it was measured"],
+    ]
+
+
+def test_the_answer_is_one_sentence() -> None:
+    assert answer(replace(V41, fits=(TWO,)), (TWO,)) == (
+        "510.30 GB (475.25 GiB) in 48 files; 763.21 B parameters at 5.35 bits per weight; already quantised: FP8 "
+        "dense, FP4 routed experts; on 2x dgx-spark it does not fit: 152.48 GB (142.01 GiB) too much on the fullest "
+        "device, 8 such units would hold it."
+    )
+
+
+def test_the_command_to_repeat_it_is_pinned_and_quoted() -> None:
+    line = command(replace(V41, variant="a b; rm -rf /"), (TWO,))
+    assert line == (
+        "inspect deepseek-ai/DeepSeek-V4.1-Flash@dba1be0a40aa45f6f7d37b2c4e0c8d1e5a6b7c8d --variant 'a b; rm -rf /' "
+        "--cluster '2x dgx-spark' --context 8192 --engine vllm --placement tp --kv-dtype fp8"
+    )
+
+
+def test_unknown_is_said_never_drawn_as_nothing() -> None:
+    text = render("html", (UNKNOWN,))
+    assert "INCOMPLETE" in text
+    assert "The parameters are unknown, so there is no BF16 bar." in text
+    assert '<data value="" data-json="parameters">unknown</data>' in text
+    assert "The cache of one sequence is unknown" in text
+    assert "No stored bytes are known, so nothing is drawn." in render("html", (EMPTY,))
+
+
+def test_a_menu_is_bars_with_the_budgets_across() -> None:
+    sets = tuple(Variant(f"Q{i}", (File(f"{i}.gguf", i * 10**10),), i == 4, i * 10**10, 10**10) for i in range(2, 9))
+    text = render("html", (replace(V41, menu=sets, fits=(TWO,)),))
+    assert text.count('class="mark"') == 2 * 3
+    assert "Q4 (default)" in text
+    assert "2x dgx-spark, server: 206.16 GB (192.00 GiB)" in text
+
+
+def test_plain_text_imports_no_page_and_no_template_engine() -> None:
+    code = (
+        "import sys; from inspector import cli; from tests.render.samples import V41;"
+        "from inspector.render import render;"
+        "render('text', (V41,)); render('json', (V41,));"
+        "print([m for m in sys.modules if m.split('.')[0] in ('jinja2', 'markupsafe', 'squarify')"
+        " or m in ('inspector.page', 'inspector.templating', 'inspector.treemap')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
