@@ -21,6 +21,9 @@ NESTED = (
 )
 """Where multimodal configs keep the language model, first found wins."""
 
+_DRAFTS = 8
+"""Entries past the last layer of a list per layer that are believed to be draft layers."""
+
 _NONE: Mapping[str, Json] = MappingProxyType({})
 
 
@@ -77,9 +80,9 @@ class Fields:
         return tuple(value)
 
     def per_layer(self, name: str, count: int) -> tuple[Json, ...] | None:
-        """A list cut to `count` layers (entries past them are draft layers). Raises where it is shorter."""
+        """A list cut to `count` layers: up to 8 more are draft layers. Raises where it is shorter, or longer still."""
         value = self.sequence(name)
-        if value is None or len(value) >= count:
+        if value is None or count <= len(value) <= count + _DRAFTS:
             return None if value is None else value[:count]
         raise UnknownAttention(f"{name} has {len(value):,} entries for {count:,} layers", self.where(name))
 

@@ -32,8 +32,8 @@ def fit(
     """Whether weights and the asked context fit each device, under three budgets, and the largest context that does.
 
     `footprint` must hold its slices (`measure(..., sliced=True)`). `chosen` says in words why this engine.
-    `incomplete` is true where some files' headers could not be read: nothing then fits for certain. A `survey` of
-    many machines wants no other counts of units and no assumptions in words. Raises
+    `incomplete` is true where some files' headers could not be read: nothing then fits for certain, and what is left
+    is not known. A `survey` of many machines wants no other counts of units and no assumptions in words. Raises
     `UsageError` where the workload contradicts itself (`resident.check`).
     """
     parts = resident(footprint.slices, cluster, workload)
@@ -44,7 +44,9 @@ def fit(
     budgets = tuple(_budget(plan, name, limit) for name in BUDGETS)
     problem = blocked(placement, plan.cache, len(cluster.devices))
     verdict = _verdict(plan, context, problem, incomplete)
-    units = None if survey else _smallest(plan, cluster, context)
+    if incomplete:
+        budgets = tuple(Budget(b.name, b.usable_bytes, None, None) for b in budgets)
+    units = None if survey or incomplete else _smallest(plan, cluster, context)
     return Fit(
         cluster=cluster.text,
         engine=engine.name,
@@ -54,18 +56,20 @@ def fit(
         kv_dtype=cache.kv_dtype if isinstance(cache, Cache) else None,
         verdict=verdict,
         budgets=budgets if not problem else tuple(replace(b, max_context=None) for b in budgets),
-        devices=tuple(_devices(plan, context)),
+        devices=() if incomplete and not footprint.slices else tuple(_devices(plan, context)),
         min_units=units,
-        stops_at=None if problem else _stops(plan, limit),
+        stops_at=None if problem or incomplete else _stops(plan, limit),
         assumptions=()
         if survey
         else fit_words.assumptions(
-            fit_words.Told(footprint, cache, cluster, workload, engine, plan, parts, budgets, context, limit),
+            fit_words.Told(
+                footprint, cache, cluster, workload, engine, plan, parts, budgets, context, limit, incomplete
+            ),
             chosen=chosen,
             why=why,
             problem=problem,
             units=units,
-            other=_other(plan, cluster, context),
+            other=_other(plan, cluster, context) if not incomplete else (placement, None),
         ),
         blocked=problem,
     )

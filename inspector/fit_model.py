@@ -92,7 +92,7 @@ class Budget:
     """What may be used of a cluster, together; `headroom_bytes` is what resident weights leave of it (may be < 0).
 
     `max_context` is per sequence and decided by the worst device: 0 where not one token fits, None where the cache
-    is unknown.
+    is unknown. Both are None where not all weights are known.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Fit:
     `min_units` is the smallest count of the same unit that holds the asked context under the server budget, None
     where none up to the search's end does (said in `assumptions`). `stops_at` is the first context that does not
     even fit the tight budget, 0 where weights alone do not, None where the model's own limit comes first. `blocked`
-    says why the placement is impossible.
+    says why the placement is impossible. `devices` is empty where no weight is known.
     """
 
     cluster: str

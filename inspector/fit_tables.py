@@ -33,9 +33,10 @@ def verdict(found: Fit) -> str:
     twice = sum(d.replicated_bytes for d in found.devices)
     weights = sum(d.weights for d in found.devices) - twice
     more = f" (and {gib(twice)} held more than once)" if twice else ""
+    size = f"{gib(weights)} of weights{more}" if found.devices else "unknown weights"
     parts = [
         f"{found.cluster}: {WORDS[found.verdict]}",
-        f"{gib(weights)} of weights{more} against {gib(raw.usable_bytes)} visible, {gib(server.usable_bytes)} usable",
+        f"{size} against {gib(raw.usable_bytes)} visible, {gib(server.usable_bytes)} usable",
     ]
     if found.verdict in ("fits", "tight"):
         limit = found.max_context if found.verdict == "fits" else found.budget("tight").max_context

@@ -40,6 +40,7 @@ class Told:
     budgets: tuple[Budget, ...]
     context: int
     limit: int | None
+    incomplete: bool = False
 
 
 def assumptions(
@@ -158,6 +159,9 @@ def _silicon(told: Told) -> Iterator[str]:
 
 def _worst(told: Told, problem: str) -> Iterator[str]:
     plan = told.plan
+    if told.incomplete:
+        yield "not all weights are known, so neither is what they leave"
+        return
     if problem or not isinstance(told.cache, Cache):
         return
     loads = plan.loads(told.context)
@@ -173,7 +177,7 @@ def _worst(told: Told, problem: str) -> Iterator[str]:
 
 
 def _counts(told: Told, problem: str, units: int | None, other: tuple[Placement, int | None]) -> Iterator[str]:
-    if len(_kinds(told)) != 1 or not isinstance(told.cache, Cache):
+    if len(_kinds(told)) != 1 or not isinstance(told.cache, Cache) or told.incomplete:
         return
     unit, context = _kinds(told)[0].id, f"{told.context:,} tokens within the server budget"
     placement = told.plan.placement

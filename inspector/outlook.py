@@ -11,18 +11,22 @@ from inspector.fit import fit
 from inspector.fit_model import Cluster, Fit, Workload
 from inspector.gguf_cache import cache_of_gguf
 from inspector.kv_dtypes import declared_dtype
-from inspector.model import Checkpoint, Footprint, Json
+from inspector.model import UNESTABLISHED, Checkpoint, Footprint, Json
 
 _SIDE_CONFIG = "hf_quant_config.json"
+_SIZED = {"truncated", "unreadable_document"}
+"""Notes that leave a report incomplete although every tensor's size is known."""
 _NO_CACHE = {
     "pipeline": "a pipeline of components keeps no KV cache as a whole",
     "adapter": "an adapter has the cache of its base model",
-    "nothing": "there is no checkpoint",
 }
 
 
 def cache_for(checkpoint: Checkpoint, workload: Workload, engine: Engine | None = None) -> Cache | UnknownCache:
-    """The cache of one sequence, in the engine's state formats where it has its own."""
+    """The cache of one sequence, in the engine's state formats where it has its own.
+
+    A config.json without weights still says what its model's context costs.
+    """
     selection = checkpoint.selection
     if selection.kind in _NO_CACHE:
         return UnknownCache(_NO_CACHE[selection.kind])
@@ -35,7 +39,8 @@ def cache_for(checkpoint: Checkpoint, workload: Workload, engine: Engine | None 
         return cache_of_gguf(metadata, kv_dtype=workload.kv_dtype, with_draft=workload.with_draft, **states)
     config, side = _configs(checkpoint)
     if config is None:
-        return UnknownCache("there is no config.json beside the weights")
+        beside = "here" if selection.kind == "nothing" else "beside the weights"
+        return UnknownCache(f"there is no config.json {beside}")
     declared = declared_dtype(side, _SIDE_CONFIG) if side is not None else None
     return cache_of(config, kv_dtype=workload.kv_dtype, declared_kv=declared, with_draft=workload.with_draft, **states)
 
@@ -50,12 +55,13 @@ def fits_for(
 ) -> tuple[Fit, ...]:
     """One fit per cluster, each with the engine asked for or the cluster's own default."""
     found = []
+    incomplete = any(n.code in UNESTABLISHED - _SIZED for n in checkpoint.notes)
     caches: dict[str, Cache | UnknownCache] = {}
     for cluster in clusters:
         engine, why = choose_engine(workload.engine, checkpoint.selection.format, cluster)
         if engine.name not in caches:
             caches[engine.name] = cache_for(checkpoint, workload, engine)
-        cache, incomplete = caches[engine.name], checkpoint.incomplete
+        cache = caches[engine.name]
         found.append(fit(footprint, cache, cluster, workload, engine, chosen=why, incomplete=incomplete, survey=survey))
     return tuple(found)
 
@@ -68,9 +74,10 @@ def serving_engine(checkpoint: Checkpoint, workload: Workload) -> Engine | None:
 
 
 def _configs(checkpoint: Checkpoint) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
-    """config.json and hf_quant_config.json of the first part that has one."""
-    for part in checkpoint.selection.parts:
-        documents = {p.rpartition("/")[2]: checkpoint.documents.get(p) for p in part.configs}
+    """config.json and hf_quant_config.json of the first part that has one; of the repo's root where it has no weights."""
+    parts = [part.configs for part in checkpoint.selection.parts] or [tuple(checkpoint.documents)]
+    for paths in parts:
+        documents = {p.rpartition("/")[2]: checkpoint.documents.get(p) for p in paths}
         config, side = documents.get("config.json"), documents.get(_SIDE_CONFIG)
         if isinstance(config, dict):
             return config, side if isinstance(side, dict) else None

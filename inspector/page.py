@@ -98,7 +98,7 @@ def picture(reports: Sequence[Report]) -> str:
     for i, report in enumerate(reports):
         view = _view(report, f"r{i}", largest)
         drawn = [("map", view.maps[0])] if view.maps else []
-        drawn += [("bars", view.ladder[0])] if view.fits else []
+        drawn += [("bars", view.ladder[0])] if view.fits and view.ladder else []
         drawn += [("bars", f.bars[0]) for f in view.fits if f.bars]
         placed = []
         title = y + 24

@@ -92,8 +92,8 @@ def _gib(place: Place) -> float:
 
 def _largest(report: Report, fit: Fit) -> Variant | None:
     """The largest set of the menu whose files and the chosen set's cache the server budget holds."""
-    device = fit.devices[0]
-    if device.cache is None:
+    device = next(iter(fit.devices), None)
+    if device is None or device.cache is None:
         return None
     room = device.usable_bytes - device.cache
     able = [v for v in report.menu if v.file_bytes is not None and v.file_bytes <= room]

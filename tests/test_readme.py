@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from inspector.cli import command
 from inspector.commands import COMMANDS
 from inspector.commands import load as load_command
-
 from scripts.documents import BLOCK, differences, written
 from tests.loopback import LoopbackHub, load
 
