@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from inspector import components, declared, twins
@@ -66,8 +66,9 @@ def measure(
 
     `sliced` adds the same bytes by layer and by how devices share them.
     """
-    each = wanted is not None or sliced
-    parts = [_part(checkpoint, i, each) for i in range(len(checkpoint.selection.parts))]
+    if wanted is not None or sliced:
+        checkpoint = replace(checkpoint, headers=tuple(map(twins.apart_from, checkpoint.headers)))
+    parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
     for part in parts:
@@ -98,8 +99,7 @@ def measure(
     return footprint, rows
 
 
-def _part(checkpoint: Checkpoint, number: int, each: bool) -> _Measured:
-    """One part with its tensors classified; headers that are alike are looked at once, unless for `each` tensor."""
+def _part(checkpoint: Checkpoint, number: int) -> _Measured:
     part = checkpoint.selection.parts[number]
     files = {f.path for f in part.files}
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
@@ -112,7 +112,7 @@ def _part(checkpoint: Checkpoint, number: int, each: bool) -> _Measured:
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     layers = declared.num_hidden_layers(config)
-    plain, more = (headers, {}) if each or declaration.per_name else twins.apart(headers, _same(layers))
+    plain, more = (headers, {}) if declaration.per_name else twins.apart(headers, _same(layers))
     groups = group(plain)
     kinds, of = classify(groups.members, declaration, layers)
     _add_twins(groups, of, more)

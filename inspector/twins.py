@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from inspector.formats import safetensors
@@ -42,6 +43,11 @@ class Twins:
         if table.count(b'"' + prefix) == len(header.tensors) and all(t[0].startswith(own) for t in header.tensors):
             self._known[key] = header, own
         return header
+
+
+def apart_from(header: Header) -> Header:
+    """The header with tensors of its own."""
+    return replace(header, tensors=tuple(header.tensors)) if isinstance(header.tensors, Alike) else header
 
 
 def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[list[Header], dict[str, int]]:
