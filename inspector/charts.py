@@ -84,12 +84,18 @@ class Chart(NamedTuple):
     scale: float
 
 
+def near(bars: Sequence[Bar], limits: Sequence[Limit]) -> list[Limit]:
+    """The limits that do not make the bars tiny: up to three times the longest."""
+    longest = max(map(_length, bars), default=0)
+    return [x for x in limits if x.bytes <= 3 * longest]
+
+
 def chart(bars: Sequence[Bar], width: float, limits: Sequence[Limit] = ()) -> Chart:
     """Lay bars out below each other on one scale, which ends at the longest bar or limit."""
     longest = max([_length(b) for b in bars] + [x.bytes for x in limits], default=0)
     # The last unit belongs to a line that crosses there.
     scale = (width - 2) / longest if longest else 0.0
-    marks = tuple(_mark(x, i, width, scale) for i, x in enumerate(limits))
+    marks = _marks(limits, width, scale)
     top = len(marks) * _MARK + (4 if marks else 0)
     # Where one name has no room beside its figure, every figure gets a line of its own.
     stacked = any(lettering.width(b.name, strong=True) > min(_beside(b, width), width) for b in bars)
@@ -124,10 +130,20 @@ def _row(bar: Bar, y: float, width: float, scale: float, stacked: bool) -> Row:
     return Row(first, top, name, figure, *place, tuple(segments), ticks)
 
 
-def _mark(limit: Limit, at: int, width: float, scale: float) -> Mark:
+def _marks(limits: Sequence[Limit], width: float, scale: float) -> tuple[Mark, ...]:
+    """Each limit's label on a line of its own, in an order in which no line crosses the label of another."""
+
+    def left(limit: Limit) -> bool:
+        return lettering.width(limit.label) <= limit.bytes * scale - 6
+
+    # Lines start at their label: those with words on the right ascend, below them those with words on the left descend.
+    ordered = sorted((x for x in limits if not left(x)), key=lambda x: x.bytes)
+    ordered += sorted((x for x in limits if left(x)), key=lambda x: -x.bytes)
+    return tuple(_mark(x, i, width, scale, left=left(x)) for i, x in enumerate(ordered))
+
+
+def _mark(limit: Limit, at: int, width: float, scale: float, *, left: bool) -> Mark:
     x = limit.bytes * scale
-    # Words stand on the side that has more room, each limit on a line of its own.
-    left = x > width / 2
     room = x - 6 if left else width - x - 6
     label = lettering.cut(limit.label, room)
     return Mark(x, at * _MARK + 13, x - 5 if left else x + 5, label, "end" if left else "start")

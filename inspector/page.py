@@ -10,14 +10,14 @@ from operator import attrgetter
 from typing import Final
 
 from inspector import lettering, page_tables, palette, phrases, pictures, sentences, tables
-from inspector.charts import Bar, Chart, Limit, chart
+from inspector.charts import Bar, Chart, Limit, chart, near
 from inspector.fit_model import Fit
 from inspector.model import Cell, Note, Report
 from inspector.page_tables import Sheet, sheet
 from inspector.templating import filled
 from inspector.treemap import Treemap, cell_shade, treemap
 
-WIDTHS: Final = (("wide", 1080.0, 0.5), ("middle", 680.0, 0.62), ("narrow", 324.0, 1.25))
+WIDTHS: Final = (("wide", 1080.0, 0.44), ("middle", 680.0, 0.62), ("narrow", 324.0, 1.25))
 """Each drawing is made for three widths (user units), with a treemap's height as a part of it; CSS shows one."""
 
 _NOTES: Final = 300
@@ -63,6 +63,7 @@ class View:
     ladder: tuple[Scaled, ...]
     ladder_words: str
     menu_bars: tuple[Scaled, ...]
+    menu_beyond: tuple[str, ...]
     menu: Sheet
     fits: tuple[FitView, ...]
     cache: Sheet | None
@@ -140,6 +141,7 @@ def _view(report: Report, name: str, largest: int) -> View:
         ladder=_charts(ladder) if report.cells else (),
         ladder_words=pictures.described(ladder),
         menu_bars=_charts(pictures.menu(report), pictures.limits(fits)) if report.menu else (),
+        menu_beyond=_beyond(report),
         menu=sheet(tables.menu(report)),
         fits=tuple(_fit(f, f"fits.{i}") for i, f in enumerate(fits)),
         cache=page_tables.cache(fits, report.cache) if report.cache is not None else None,
@@ -184,10 +186,18 @@ def _maps(report: Report, largest: int) -> tuple[Scaled, ...]:
 
 def _charts(bars: Sequence[Bar], limits: Sequence[Limit] = ()) -> tuple[Scaled, ...]:
     found = []
+    drawable = near(bars, limits)
     for name, width, _ in WIDTHS if bars else ():
-        drawn = chart(bars, width, limits)
+        drawn = chart(bars, width, drawable)
         found.append(Scaled(name, width, drawn.height, drawn))
     return tuple(found)
+
+
+def _beyond(report: Report) -> tuple[str, ...]:
+    """The budgets that lie too far beyond every set of the menu to be drawn."""
+    wanted = pictures.limits(report.fits)
+    drawn = near(pictures.menu(report), wanted)
+    return tuple(x.label for x in wanted if x not in drawn) if report.menu else ()
 
 
 def _lines(reports: Sequence[Report]) -> list[Limit]:

@@ -140,11 +140,19 @@ def test_unknown_is_said_never_drawn_as_nothing() -> None:
 
 
 def test_a_menu_is_bars_with_the_budgets_across() -> None:
-    sets = tuple(Variant(f"Q{i}", (File(f"{i}.gguf", i * 10**10),), i == 4, i * 10**10, 10**10) for i in range(2, 9))
+    size = 2 * 10**10
+    sets = tuple(Variant(f"Q{i}", (File(f"{i}.gguf", i * size),), i == 4, i * size, size) for i in range(2, 9))
     text = render("html", (replace(V41, menu=sets, fits=(TWO,)),))
     assert text.count('class="mark"') == 2 * 3
     assert "Q4 (default)" in text
     assert "2x dgx-spark, server: 206.16 GB (192.00 GiB)" in text
+    assert "Too far beyond" not in text
+    small = tuple(Variant(v.name, (File("a", 10**9),)) for v in sets)
+    text = render("html", (replace(V41, menu=small, fits=(TWO,)),))
+    assert 'class="mark"' not in text
+    assert (
+        "Too far beyond every set to be drawn: 2x dgx-spark, raw: 257.70 GB (240.00 GiB); 2x dgx-spark, server" in text
+    )
 
 
 def test_plain_text_imports_no_page_and_no_template_engine() -> None:
