@@ -83,6 +83,7 @@ def run(request: Request) -> int:
     Raises UsageError where the output cannot be written.
     """
     output.check(request.output)
+    output.spare(request.output, request.repos)
     if request.require_fit and not request.clusters:
         raise UsageError("--require-fit", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
     reports, statuses = gather(request)
@@ -92,7 +93,7 @@ def run(request: Request) -> int:
     if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
         _show(reports, request)
     elif request.output:
-        complain(f"{request.output}: left as it was, since there is nothing to write")
+        complain(f"{request.output}: not written, since there is nothing to write")
     return status
 
 

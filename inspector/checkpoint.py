@@ -203,13 +203,11 @@ def fill(source: Source, file: File, format: str, length: int) -> Reader:
 
 
 def _assemble(listing: Listing, selection: Selection, gathered: _Gathered) -> Checkpoint:
-    """Everything that came in as one value. Raises the first error where nothing at all could be read."""
+    """Everything that came in as one value; a file that failed is a note, also where it is the only one."""
     chosen = [f.path for f in selection.files]
     pointers = [f for f in selection.files if f.pointer]
     headers = tuple(gathered.headers[p] for p in chosen if p in gathered.headers)
     failed = [p for p in chosen if p in gathered.failed]
-    if failed and not headers and not pointers:
-        raise gathered.failed[failed[0]]
     notes = [*listing.notes, *selection.notes, *gathered.notes, *_pointers(pointers)]
     tried = [*failed, *(f.path for v in selection.menu for f in v.files if f.path not in chosen)]
     notes.extend(Note("unread_file", _words(gathered.failed[p]), p) for p in tried if p in gathered.failed)

@@ -133,7 +133,7 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         incomplete=checkpoint.incomplete,
         variant=selection.variant,
         files=len(selection.files),
-        tensors=sum(len(h.tensors) for h in checkpoint.headers),
+        tensors=sum(len(h.tensors) for h in checkpoint.headers) if known or not selection.files else None,
         file_bytes=_total([f.size for f in selection.files]) if selection.files else None,
         tensor_bytes=tensor_bytes,
         parameters=parameters,

@@ -80,23 +80,33 @@ def measure(
     declarations = [p.declaration for p in parts]
     kinds = [k for p in parts for k in p.kinds]
     notes.extend(n for d in declarations for n in d.notes)
-    if checkpoint.selection.format != "gguf":
+    if checkpoint.selection.format != "gguf" and cells and not checkpoint.unread:
         notes.extend(contradictions(cells, declarations))
-    if checkpoint.listing.hub_total is not None and not checkpoint.incomplete:
+    if checkpoint.listing.hub_total is not None and not checkpoint.unread:
         notes.extend(compare(checkpoint.listing.hub_total, tally(kinds)))
-    for part in parts:
+    for part in parts if not checkpoint.unread else ():
         notes.extend(disagreements(part.declaration, [_seen(k) for k in part.kinds]))
-    parameters = None if any(c.parameters is None for c in cells) else sum(c.parameters or 0 for c in cells)
+    unknown = checkpoint.unread or any(c.parameters is None for c in cells)
+    parameters = None if unknown else sum(c.parameters or 0 for c in cells)
     footprint = Footprint(
         cells,
         _dtypes(checkpoint.headers),
         parameters,
-        judge(cells, _evidence(kinds), declarations),
+        judge(cells, _evidence(kinds), declarations, unread=_unread(checkpoint)),
         tuple(notes),
         tuple(s for p in parts for s in slices(p.groups, p.of)) if sliced else (),
     )
     rows = None if wanted is None else tuple(r for p in parts for r in _rows(p, wanted))
     return footprint, rows
+
+
+def _unread(checkpoint: Checkpoint) -> int | None:
+    """Bytes of chosen files without a header; None where a size is unknown, or a file is not there at all."""
+    if any(n.code == "missing_shard" for n in checkpoint.notes):
+        return None
+    read = {h.file for h in checkpoint.headers}
+    sizes = [f.size for f in checkpoint.selection.files if f.path not in read]
+    return None if None in sizes else sum(s for s in sizes if s is not None)
 
 
 def _part(checkpoint: Checkpoint, number: int) -> _Measured:

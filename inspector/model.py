@@ -108,6 +108,9 @@ UNESTABLISHED = frozenset(
 )
 """Codes of notes that leave something of a checkpoint unknown: the report is incomplete, the exit status 3."""
 
+UNREAD = frozenset({"unread_file", "lfs_pointer", "missing_shard", "format_not_read"})
+"""Those of them that leave tensors out: totals are of what was read, parameters are unknown."""
+
 
 class TensorInfo(NamedTuple):
     """One stored tensor as its header states it. Bytes are `end - start`, never shape x dtype."""
@@ -273,6 +276,11 @@ class Checkpoint:
     def incomplete(self) -> bool:
         """True where a file could not be read, or contradicts itself."""
         return any(n.code in UNESTABLISHED for n in self.notes)
+
+    @property
+    def unread(self) -> bool:
+        """True where tensors of the checkpoint are not among the headers."""
+        return any(n.code in UNREAD for n in self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,7 +494,7 @@ class Report:
     incomplete: bool
     variant: str | None
     files: int
-    tensors: int
+    tensors: int | None
     file_bytes: int | None
     tensor_bytes: int | None
     parameters: int | None
@@ -511,6 +519,11 @@ class Report:
     """One per cluster asked about."""
     metadata: Mapping[str, Mapping[str, Json]] | None = None
     """Headers' own key-values by file, where they were asked for."""
+
+    @property
+    def unread(self) -> bool:
+        """True where tensors of the checkpoint could not be read: totals are of those that were."""
+        return any(n.code in UNREAD for n in self.notes)
 
     @property
     def faults(self) -> tuple[str, ...]:

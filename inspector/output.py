@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -39,6 +39,24 @@ def check(path: str | None) -> None:
         raise UsageError(f"--output {path}", "is a folder", "Name a file in it")
     if not target.absolute().parent.is_dir():
         raise UsageError(f"--output {path}", f"there is no folder {target.parent}", "Make it first")
+
+
+def spare(path: str | None, repos: Sequence[str]) -> None:
+    """Raise UsageError where writing to `path` would destroy weights, or one of the inputs."""
+    if path is None or path == "-":
+        return
+    from inspector.weights import weight_format
+
+    target = Path(path)
+    if weight_format(target.name) is not None:
+        raise UsageError(f"--output {path}", "has the name of a weight file", "Name a report: .txt, .json, .md, .csv")
+    for repo in repos:
+        if target.exists() and Path(repo).exists() and target.samefile(repo):
+            raise UsageError(f"--output {path}", "is what is to be inspected", "Name another file")
+        if target.name.endswith(("config.json", ".index.json")) and Path(repo).is_dir():
+            inside = target.exists() and target.resolve().is_relative_to(Path(repo).resolve())
+            if inside:
+                raise UsageError(f"--output {path}", "is part of what is to be inspected", "Name another file")
 
 
 def colour(stream: IO[str], environ: Mapping[str, str], *, plain: bool = False) -> bool:

@@ -104,7 +104,7 @@ def totals(report: Report) -> Sheet:
         ("parameters", Figure(exact(report.parameters), report.parameters, "parameters"), counted(report.parameters)),
         ("bits per weight", Figure(bits(report.bits_per_weight), report.bits_per_weight, "bits_per_weight"), ""),
         ("files", Figure(f"{report.files:,}", report.files, "files"), ""),
-        ("tensors", Figure(f"{report.tensors:,}", report.tensors, "tensors"), ""),
+        ("tensors", Figure(exact(report.tensors), report.tensors, "tensors"), ""),
     ]
     for name in names:
         size: int | None = getattr(report, name)

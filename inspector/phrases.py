@@ -32,8 +32,7 @@ def headline(report: Report) -> tuple[Line, ...]:
     """The answer in a few lines: what, how large, already quantised?"""
     lines = [Line("title", (name(report),))]
     if report.incomplete and report.format != "none":
-        alarm = "INCOMPLETE: some headers could not be read, the figures below leave them out (see notes)"
-        lines.append(Line("alarm", (alarm,)))
+        lines.append(Line("alarm", (f"INCOMPLETE: {alarm(report)} (see notes)",)))
     if report.files:
         size = both(report.file_bytes) if report.file_bytes is not None else "unknown bytes"
         weights = f"{bits(report.bits_per_weight)} bits per weight"
@@ -45,7 +44,7 @@ def headline(report: Report) -> tuple[Line, ...]:
         lines.append(Line("answer", ("nothing here that can be loaded as a checkpoint",)))
     details = [
         report.format,
-        many(report.tensors, "tensor") if report.files else "",
+        _tensors(report) if report.files else "",
         f"{exact(report.tensor_bytes)} tensor bytes" if report.files else "",
         f"variant {report.variant}" if report.variant else "",
         report.kind if report.kind not in ("model", "") else "",
@@ -54,6 +53,20 @@ def headline(report: Report) -> tuple[Line, ...]:
     ]
     lines.append(Line("detail", tuple(d for d in details if d)))
     return tuple(lines)
+
+
+def alarm(report: Report) -> str:
+    """What is missing of an incomplete report, and what its figures then are."""
+    codes = {n.code for n in report.notes}
+    if report.unread:
+        return "not every header could be read, the figures are of those that were"
+    if "truncated" in codes:
+        return "a file is cut off, the figures are those of its header"
+    return "a config or index could not be read, the figures are those of the headers"
+
+
+def _tensors(report: Report) -> str:
+    return "unknown tensors" if report.tensors is None else many(report.tensors, "tensor")
 
 
 def verdict(report: Report) -> str:

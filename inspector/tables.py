@@ -40,7 +40,7 @@ def components(report: Report) -> Table:
         average = bits(report.bits_per_weight)
         rows.append(
             (
-                "total read" if report.incomplete else "total",
+                "total read" if report.unread else "total",
                 "all",
                 counted(report.parameters),
                 both(whole),
@@ -171,11 +171,11 @@ def tensors(rows: Sequence[TensorRow]) -> Table:
 def figures(reports: Sequence[Report], titles: Iterable[str]) -> Table:
     """Several reports side by side: figures as rows, repos as columns."""
     rows: list[tuple[str, ...]] = [
-        ("headers read", *["not all" if r.incomplete else "all" for r in reports]),
+        ("headers read", *["not all" if r.unread else "all" for r in reports]),
         ("format", *[r.format for r in reports]),
         ("variant", *[r.variant or NONE for r in reports]),
         ("files", *[f"{r.files:,}" for r in reports]),
-        ("tensors", *[f"{r.tensors:,}" for r in reports]),
+        ("tensors", *[exact(r.tensors) for r in reports]),
         ("file bytes", *[sized(r.file_bytes) for r in reports]),
         ("tensor bytes", *[sized(r.tensor_bytes) for r in reports]),
         ("parameters", *[counted(r.parameters) for r in reports]),
@@ -210,7 +210,7 @@ def shape(dims: Sequence[int]) -> str:
 def _matrix(reports: Sequence[Report], labels: Sequence[str], sizes: Sequence[dict[str, int]]) -> list[tuple[str, ...]]:
     def cell(report: Report, size: int | None) -> str:
         # A part that is not among the headers read may be in one that was not.
-        absent = UNKNOWN if report.incomplete or not report.cells else NONE
+        absent = UNKNOWN if report.unread or not report.cells else NONE
         return both(size) if size is not None else absent
 
     return [(n, *[cell(r, s.get(n)) for r, s in zip(reports, sizes, strict=True)]) for n in labels]

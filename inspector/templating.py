@@ -14,7 +14,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from inspector import __version__, lettering, palette
+from inspector import __version__, lettering, palette, phrases
 from inspector.escape import terminal
 
 _FOLDER: Final = Path(__file__).with_name("templates")
@@ -45,6 +45,7 @@ def _environment() -> Environment:
     style, script = _text("style.css") + palette.css(), _text("script.js")
     made.globals.update(
         version=__version__,
+        alarm=phrases.alarm,
         style=Markup(style),
         script=Markup(script),
         picture_style=Markup(_text("picture.css") + palette.css()),

@@ -15,16 +15,25 @@ _WORTH_NAMING: Final = 0.10
 _MOST_EVIDENCE: Final = 12
 
 
-def judge(cells: Sequence[Cell], evidence: Sequence[Evidence], declarations: Sequence[Declaration]) -> Prequantised:
+def judge(
+    cells: Sequence[Cell],
+    evidence: Sequence[Evidence],
+    declarations: Sequence[Declaration],
+    *,
+    unread: int | None = 0,
+) -> Prequantised:
     """The verdict by parameters: yes (more than half below 16 bits), partly, no; unknown where it could change.
 
-    A payload of unknown precision may hold up to one weight per bit; the verdict stands only if that cannot turn it.
+    `unread` are bytes of the checkpoint whose headers are not known (None: nobody knows how many). They, and payloads
+    of unknown precision, may hold up to one weight per bit; the verdict stands only if that cannot turn it.
     """
     quantised = sum(c.parameters or 0 for c in cells if c.bits is not None and c.bits < 16)
     rest = sum(c.parameters or 0 for c in cells if c.bits is not None and c.bits >= 16)
-    unclear = _BITS_PER_BYTE * sum(c.weight_bytes for c in cells if c.parameters is None)
+    unclear = _BITS_PER_BYTE * (sum(c.weight_bytes for c in cells if c.parameters is None) + (unread or 0))
     verdict: Verdict
-    if quantised > rest + unclear:
+    if unread is None:
+        verdict = "unknown"
+    elif quantised > rest + unclear:
         verdict = "yes"
     elif quantised and quantised + unclear <= rest:
         verdict = "partly"
@@ -39,7 +48,7 @@ def judge(cells: Sequence[Cell], evidence: Sequence[Evidence], declarations: Seq
     if not found and verdict == "no":
         found = [Evidence("", f"every weight is stored as {_list(_labels(cells))}, no scales, no quantisation config")]
     return Prequantised(
-        verdict, _method(verdict, declarations), _summary(verdict, cells), tuple(found[:_MOST_EVIDENCE])
+        verdict, _method(verdict, declarations), _summary(verdict, cells, unread), tuple(found[:_MOST_EVIDENCE])
     )
 
 
@@ -84,7 +93,9 @@ def _method(verdict: Verdict, declarations: Sequence[Declaration]) -> str | None
     return next((d.method for d in declarations if d.method is not None), None)
 
 
-def _summary(verdict: Verdict, cells: Sequence[Cell]) -> str:
+def _summary(verdict: Verdict, cells: Sequence[Cell], unread: int | None) -> str:
+    if verdict == "unknown" and unread != 0:
+        return "unknown: not all headers could be read"
     if verdict == "unknown":
         return "unknown: payloads of unknown precision" if cells else "unknown: no tensors"
     if verdict == "no":

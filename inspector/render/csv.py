@@ -23,6 +23,7 @@ CELL_FIELDS = (
     "parameters",
     "weight_bytes",
     "overhead_bytes",
+    "note",
 )
 TENSOR_FIELDS = (
     "repo",
@@ -35,6 +36,7 @@ TENSOR_FIELDS = (
     "component",
     "precision",
     "role",
+    "note",
 )
 
 
@@ -64,7 +66,15 @@ def _cells(report: Report) -> Iterator[tuple[str | int | float, ...]]:
                 "unknown" if c.parameters is None else c.parameters,
                 c.weight_bytes,
                 c.overhead_bytes,
+                "",
             )
+    yield from _unread(report, 6)
+
+
+def _unread(report: Report, gap: int) -> Iterator[tuple[str | int, ...]]:
+    """A row for each thing that leaves figures out, so that a saved table is never silently smaller."""
+    for fault in report.faults if report.unread else ():
+        yield (report.repo, report.revision or "", "unread", *["unknown"] * gap, fault)
 
 
 def _tensors(report: Report) -> Iterator[tuple[str | int, ...]]:
@@ -72,4 +82,5 @@ def _tensors(report: Report) -> Iterator[tuple[str | int, ...]]:
         shape = "x".join(map(str, t.shape))
         precision = t.precision or ""
         place = (report.repo, report.revision or "", t.file)
-        yield (*place, t.name, t.dtype, shape, t.bytes, t.component, precision, t.role)
+        yield (*place, t.name, t.dtype, shape, t.bytes, t.component, precision, t.role, "")
+    yield from _unread(report, 7)

@@ -12,6 +12,7 @@ from inspector.address import Address
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.model import Cost, File, Listing, Ref
+from inspector.sets import split_name
 
 _JOBS: Final = 4
 """Files read at once: a disk answers in microseconds, and decoding holds the interpreter's lock."""
@@ -24,6 +25,26 @@ _BESIDE: Final = (
     "quantize_config.json",
 )
 """Configs that speak about a file in the same folder; nothing else of that folder belongs to a single file."""
+
+
+def _set_of(folder: Path, name: str) -> list[str]:
+    """Of a shard, its set: the shards of the same stem, variant and count, and their index. Nothing else."""
+    stem, variant, number, count = split_name(name)
+    if number is None:
+        return []
+    try:
+        names = sorted(p.name for p in folder.iterdir())
+    except OSError:
+        return []
+    suffix = name.rpartition(".")[2]
+    index = f"{stem}.{suffix}.index.{f'{variant}.' if variant else ''}json"
+    same = (stem, variant, count)
+    return [n for n in names if n == index or (n.endswith(f".{suffix}") and _without_number(n) == same)]
+
+
+def _without_number(name: str) -> tuple[str, str | None, int | None]:
+    stem, variant, _, count = split_name(name)
+    return stem, variant, count
 
 
 class LocalSource:
@@ -74,7 +95,9 @@ class LocalSource:
         return self._files[path]
 
     def _one(self) -> disk.Found:
-        names = [self._single or "", *(n for n in _BESIDE if n != self._single and (self._root / n).is_file())]
+        single = self._single or ""
+        beside = [n for n in _BESIDE if n != single and (self._root / n).is_file()]
+        names = dict.fromkeys([single, *beside, *_set_of(self._root, single)])
         found = [disk.look(self._root / name, name) for name in names]
         files = sorted((f for f in found if isinstance(f, File)), key=lambda f: f.path)
         return disk.Found(tuple(files), tuple(n for n in found if not isinstance(n, File)))
