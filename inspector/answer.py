@@ -52,6 +52,7 @@ class Request:
     timeout: float | None = None
     jobs: int | None = None
     offline: bool = False
+    no_cache: bool = False
     clusters: tuple[str, ...] = ()
     context: int = 8192
     sequences: int = 1
@@ -174,6 +175,7 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
             timeout=request.timeout,
             jobs=request.jobs,
             offline=request.offline or None,
+            cached=not request.no_cache,
             clusters=outlook[0],
             workload=outlook[1],
             survey=bool(request.machines),

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from inspector import address
-from inspector.cache_model import Cache
-from inspector.checkpoint import Loaded, load
-from inspector.cluster import parse_cluster
+from inspector import address, environment
 from inspector.collector import paused
-from inspector.fit_model import Cluster, Workload
-from inspector.measure import measure
-from inspector.menu import filled
-from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
-from inspector.outlook import cache_for, fits_for, serving_engine
+from inspector.keeping import Kept, open_store
+from inspector.model import Checkpoint, Cost, Footprint, Json, Listing, Note, Progress, Report, Source, TensorRow
 from inspector.sources import open_source
-from inspector.sources.snapshot import SnapshotSource
+
+if TYPE_CHECKING:
+    from inspector.checkpoint import Loaded
+    from inspector.fit_model import Cluster, Workload
 
 
 def inspect(
@@ -39,6 +40,7 @@ def inspect(
     clusters: Sequence[str | Cluster] = (),
     workload: Workload | None = None,
     survey: bool = False,
+    cached: bool = False,
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Report:
@@ -46,30 +48,101 @@ def inspect(
 
     `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
     whether it fits, under the `workload` (8,192 tokens in one sequence); a `survey` of many machines leaves out the
-    words and the search for other counts. `progress` is called as files come in; nothing is printed.
+    words and the search for other counts. `cached` keeps what was read of a Hub in the user's cache, and asks for
+    nothing that is kept. `progress` is called as files come in; nothing is printed.
 
     Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could not be had,
     `MalformedFile` or `UnsupportedFile` where no file could be read.
     """
     started = time.perf_counter()
-    machines = [parse_cluster(c) if isinstance(c, str) else c for c in clusters]
+    machines = _machines(clusters)
     where = address.parse(repo, revision=revision, kind=repo_type, endpoint=endpoint)
-    source = open_source(
-        where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace
+    store = open_store() if cached and where.kind in ("model", "dataset", "space") else None
+    asked_for = (
+        replace(where, revision=None),
+        variant,
+        tensors,
+        match,
+        metadata,
+        machines,
+        workload,
+        survey,
+        environment.endpoint(os.environ, endpoint),
     )
+    kept = None if store is None else Kept(store, asked_for)
+    if kept is not None and (report := kept.report(where.revision)) is not None:
+        return _again(report, None, started)
+    source = open_source(
+        where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace, store=store
+    )
+    listed = _ahead(source)
     try:
+        from inspector.checkpoint import load
+
+        _import_ahead()
+        listing = listed.result()
+        if kept is not None and (report := kept.report(listing.ref.revision)) is not None:
+            return _again(report, source, started)
         path, variant = _chosen(source, where.path or where.folder, variant)
         with paused():
             loaded = load(source, variant=variant, path=path, progress=progress)
+            from inspector.measure import measure
+
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
         source.close()
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
     if metadata:
         report = replace(report, metadata=_metadata(loaded))
+    from inspector.fit_model import Workload
+    from inspector.outlook import fits_for
+
     asked = workload or Workload()
     fits = fits_for(loaded.checkpoint, footprint, asked, machines, survey=survey)
-    return _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
+    report = _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
+    if kept is not None:
+        kept.keep(report)
+    return report
+
+
+def _machines(clusters: Sequence[str | Cluster]) -> tuple[Cluster, ...]:
+    if not clusters:
+        return ()
+    from inspector.cluster import parse_cluster
+
+    return tuple(parse_cluster(c) if isinstance(c, str) else c for c in clusters)
+
+
+def _again(report: Report, source: Source | None, started: float) -> Report:
+    """A kept report with what it cost this time."""
+    cost = source.cost() if source is not None else Cost()
+    seconds = round(time.perf_counter() - started, 3)
+    return replace(report, cost=replace(cost, cached_files=report.files, seconds=seconds))
+
+
+def _ahead(source: Source) -> Future[Listing]:
+    """The listing, asked for while the rest of the program is being imported."""
+    found: Future[Listing] = Future()
+
+    def ask() -> None:
+        try:
+            found.set_result(source.listing())
+        except BaseException as e:
+            found.set_exception(e)
+
+    threading.Thread(target=ask, name="inspect-listing", daemon=True).start()
+    return found
+
+
+def _import_ahead() -> None:
+    """Import what comes after the reading, while servers are waited for."""
+
+    def load() -> None:
+        import inspector.measure
+        import inspector.menu
+        import inspector.outlook  # noqa: F401
+
+    threading.Thread(target=load, name="inspect-imports", daemon=True).start()
 
 
 def examine(
@@ -84,6 +157,9 @@ def examine(
 
     `sliced` adds to the footprint how devices share it. The report's cost is that of the source so far.
     """
+    from inspector.checkpoint import load
+    from inspector.measure import measure
+
     started = time.perf_counter()
     loaded = load(source, variant=variant, path=path, progress=progress)
     footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
@@ -92,13 +168,20 @@ def examine(
 
 def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str | None, str | None]:
     """The one file and the set of weights to read: as asked, else as a snapshot was asked when it was recorded."""
-    if path is not None or variant is not None or not isinstance(source, SnapshotSource):
+    if path is not None or variant is not None:
+        return path, variant
+    from inspector.sources.snapshot import SnapshotSource
+
+    if not isinstance(source, SnapshotSource):
         return path, variant
     return source.path, source.variant
 
 
 def _with_cache(report: Report, checkpoint: Checkpoint, workload: Workload) -> Report:
     """The report with the cache of one sequence, or with a note on why it is unknown."""
+    from inspector.cache_model import Cache
+    from inspector.outlook import cache_for, serving_engine
+
     cache = cache_for(checkpoint, workload, serving_engine(checkpoint, workload))
     if isinstance(cache, Cache):
         return replace(report, cache=cache)
@@ -119,6 +202,8 @@ def _cost(source: Source, loaded: Loaded, started: float) -> Cost:
 
 
 def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | None, cost: Cost) -> Report:
+    from inspector.menu import filled
+
     checkpoint = loaded.checkpoint
     listing, selection = checkpoint.listing, checkpoint.selection
     known = bool(checkpoint.headers)

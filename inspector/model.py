@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, overload
 
-from inspector.cache_model import Cache
-from inspector.fit_model import Fit
+if TYPE_CHECKING:
+    from inspector.cache_model import Cache
+    from inspector.fit_model import Fit
 
 Json = Any
 """A decoded JSON value."""

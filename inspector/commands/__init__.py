@@ -14,6 +14,7 @@ import click
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "cache": "What is kept of earlier runs, and how to be rid of it.",
         "check": "Hold a table of sizes against what ships.",
         "fit": "Which known machines hold it, and the smallest that does?",
         "hardware": "List known hardware with the memory that it really shows.",

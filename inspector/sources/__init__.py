@@ -10,6 +10,7 @@ from inspector.address import Address
 from inspector.errors import SourceError
 from inspector.failures import shown
 from inspector.model import Source
+from inspector.store import Store
 
 SOURCES = ("local", "snapshot", "cache", "hub", "url")
 """The kinds of source there are, each a module here; `open_source` chooses by the address."""
@@ -24,10 +25,12 @@ def open_source(
     jobs: int | None = None,
     offline: bool | None = None,
     trace: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> Source:
-    """The source of an address. `offline` None follows `HF_HUB_OFFLINE`; offline, the Hub's cache is all there is.
+    """The source of an address. `offline` None follows `HF_HUB_OFFLINE`; offline, caches are all there is.
 
-    `timeout` is in seconds, for everything that the source does together. Nothing is read before it is asked for.
+    `timeout` is in seconds, for everything that the source does together. `store` keeps what is read of a Hub.
+    Nothing is read before it is asked for.
     """
     if address.kind == "local":
         from inspector.sources.local import LocalSource
@@ -44,10 +47,23 @@ def open_source(
         from inspector.sources.url import UrlSource
 
         return UrlSource(address, timeout=timeout, jobs=jobs, trace=trace)
+    whole = (environment.endpoint(os.environ, endpoint), address.kind, address.name)
+    revision = address.revision or "main"
     if environment.offline(os.environ) if offline is None else offline:
         from inspector.sources.cache import CacheSource
 
+        if store is not None:
+            from inspector.sources.kept import KeptSource
+
+            kept = KeptSource(None, store, whole, revision)
+            if kept.known():
+                return kept
         return CacheSource(address)
     from inspector.sources.hub import HubSource
 
-    return HubSource(address, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, trace=trace)
+    hub = HubSource(address, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, trace=trace)
+    if store is None:
+        return hub
+    from inspector.sources.kept import KeptSource
+
+    return KeptSource(hub, store, whole, revision)

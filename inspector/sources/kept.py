@@ -1,0 +1,164 @@
+"""A source in front of another: what was read of immutable content once is not asked for again.
+
+Listings are kept by commit, headers and small files by content id. Without a source behind it (offline) only what is
+kept can be had; a branch is then the commit that it was when it was last listed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from inspector.errors import SourceError
+from inspector.escape import terminal
+from inspector.keeping import COMMIT
+from inspector.model import Cost, File, Listing, Note, Ref, Source
+from inspector.store import Store
+
+_MOST: Final = 128_000_000
+"""Bytes of one file that are kept: a header has at most 100 MB."""
+_OFFLINE: Final = "Run it online (without HF_HUB_OFFLINE and --offline)."
+
+
+class KeptSource:
+    """The `Source` of a repo on a Hub, by way of the cache. `where` names Hub, kind and repo, `revision` as asked."""
+
+    def __init__(self, behind: Source | None, store: Store, where: tuple[str, str, str], revision: str) -> None:
+        self._behind, self._store, self._where, self._revision = behind, store, where, revision
+        self._lock, self._counting = threading.Lock(), threading.Lock()
+        self._listing: Listing | None = None
+        self._files: dict[str, File] = {}
+        self._cached: set[str] = set()
+
+    @property
+    def jobs(self) -> int:
+        """How many files are worth reading at once."""
+        return self._behind.jobs if self._behind is not None else 4
+
+    def known(self) -> bool:
+        """Whether the listing is kept."""
+        return self._kept_listing() is not None
+
+    def listing(self) -> Listing:
+        """All files of the revision: kept ones for a commit, else as the Hub says now."""
+        with self._lock:
+            if self._listing is None:
+                self._listing = self._list()
+                self._files = {f.path: f for f in self._listing.files}
+            return self._listing
+
+    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+        """Hand bytes to `feed`, kept ones first."""
+        key = self._key(path)
+        kept = self._store.get(key) if key is not None else None
+        handed = 0
+        if kept is not None and start < len(kept):
+            chunk = kept[start : start + length]
+            self._count(path)
+            handed = len(chunk)
+            if feed(chunk) or handed == length or start + handed == self._files[path].size:
+                return handed
+        parts: list[bytes] = []
+
+        def keep(chunk: bytes) -> bool:
+            parts.append(chunk)
+            return feed(chunk)
+
+        handed += self._source(path).stream(path, start + handed, length - handed, keep)
+        before = (kept or b"")[: start + handed - sum(map(len, parts))]
+        whole = b"".join((before, *parts))
+        if key is not None and len(whole) == start + handed <= _MOST:
+            self._store.put(key, whole)
+        return handed
+
+    def small(self, path: str) -> bytes:
+        """The whole of a small text file."""
+        key = self._key(path)
+        kept = self._store.get(f"{key} whole") if key is not None else None
+        if kept is not None:
+            self._count(path)
+            return kept
+        data = self._source(path).small(path)
+        if key is not None:
+            self._store.put(f"{key} whole", data)
+        return data
+
+    def cost(self) -> Cost:
+        """What the network cost, and how many files came from the cache."""
+        cost = self._behind.cost() if self._behind is not None else Cost()
+        return replace(cost, cached_files=cost.cached_files + len(self._cached))
+
+    def close(self) -> None:
+        """Close the source behind, and keep the cache within its bound."""
+        if self._behind is not None:
+            self._behind.close()
+        self._store.tidy()
+
+    def _source(self, path: str) -> Source:
+        if self._behind is None:
+            message = "is not in the cache, and no request may be made"
+            raise SourceError(terminal(f"{self._where[2]}/{path}", 200), message, _OFFLINE)
+        return self._behind
+
+    def _key(self, path: str) -> str | None:
+        self.listing()
+        file = self._files.get(path)
+        return (
+            None
+            if file is None or file.content_id is None
+            else repr(("content", self._where[0], file.content_id, file.size))
+        )
+
+    def _count(self, path: str) -> None:
+        with self._counting:
+            self._cached.add(path)
+
+    def _list(self) -> Listing:
+        kept = self._kept_listing()
+        if kept is not None and (self._behind is None or COMMIT.fullmatch(self._revision)):
+            return kept
+        if self._behind is None:
+            raise SourceError(
+                terminal(self._where[2], 200), "is not in the cache, and no request may be made", _OFFLINE
+            )
+        listing = self._behind.listing()
+        commit = listing.ref.revision
+        if commit is not None and COMMIT.fullmatch(commit):
+            self._store.put(self._listing_key(commit), _packed(listing))
+            if commit != self._revision:
+                self._store.put(repr(("revision", *self._where, self._revision)), commit.encode())
+        return listing
+
+    def _kept_listing(self) -> Listing | None:
+        commit = self._revision
+        if not COMMIT.fullmatch(commit):
+            commit = (self._store.get(repr(("revision", *self._where, self._revision))) or b"").decode(
+                "ascii", "replace"
+            )
+        form = self._store.get(self._listing_key(commit)) if commit else None
+        with suppress(ValueError, TypeError, KeyError):
+            return None if form is None else _unpacked(json.loads(form))
+        return None
+
+    def _listing_key(self, commit: str) -> str:
+        return repr(("listing", *self._where, commit))
+
+
+def _packed(listing: Listing) -> bytes:
+    value = {
+        "ref": [listing.ref.repo, listing.ref.revision, listing.ref.kind],
+        "files": [[f.path, f.size, f.content_id, f.pointer] for f in listing.files],
+        "hub": [dict(listing.hub_parameters) if listing.hub_parameters is not None else None, listing.hub_total],
+        "notes": [[n.code, n.message, n.where] for n in listing.notes],
+    }
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _unpacked(value: Mapping[str, Any]) -> Listing:
+    parameters, total = value["hub"]
+    files = tuple(File(*f) for f in value["files"])
+    return Listing(Ref(*value["ref"]), files, parameters, total, tuple(Note(*n) for n in value["notes"]))
