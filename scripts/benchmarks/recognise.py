@@ -15,7 +15,7 @@ from scripts.layouts.tensors import Tensor, header
 LIMIT_SECONDS, LIMIT_BYTES = 4.0, 1_000_000_000
 
 _IMPORTS = "import inspector.inspection, inspector.sources.local"
-_RUN = "import sys; from inspector import inspect; r = inspect(sys.argv[1]); print(r.tensors, r.tensor_bytes, r.parameters)"
+_RUN = "import sys; from inspector import inspect; r = inspect(sys.argv[1]); print(r.tensors, r.parameters)"
 
 
 def run() -> dict[str, dict[str, float]]:
