@@ -31,9 +31,8 @@ def run() -> dict[str, dict[str, float]]:
             write(folder, list(shards), config)
             cpu, memory = usage([sys.executable, "-c", _RUN, str(folder)])
             found[name] = {"cpu_seconds": cpu, "of_it_imports": idle, "peak_bytes": memory}
-            print(
-                f"{name:22} {cpu:5.2f} s CPU (limit {LIMIT_SECONDS}), {memory / 1e6:5.0f} MB (limit {LIMIT_BYTES / 1e6:.0f})"
-            )
+            limits = f"limits {LIMIT_SECONDS} s and {LIMIT_BYTES / 1e6:.0f} MB"
+            print(f"{name:22} {cpu:5.2f} s CPU, {memory / 1e6:5.0f} MB ({limits})")
     return found
 
 
