@@ -41,3 +41,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(errors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What is here, imported or not yet: completion in a shell reads it."""
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, cast
 from urllib.parse import unquote, urlsplit
@@ -31,7 +31,8 @@ _BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\A[/.-]
 class Address:
     """`name` is `org/name`, a path, or a URL. `path` is the one file that was named, `folder` a folder of the repo.
 
-    `repo` is what follows `#` behind a snapshot's name: which of its repos.
+    `repo` is what follows `#` behind a snapshot's name: which of its repos. `beside` is true for a repo of the Hub
+    that has the name of something on this disk.
     """
 
     kind: Kind
@@ -40,16 +41,23 @@ class Address:
     path: str | None = None
     folder: str | None = None
     repo: str | None = None
+    beside: bool = field(default=False, compare=False)
 
 
-def parse(text: str, revision: str | None = None, kind: str | None = None, endpoint: str | None = None) -> Address:
+def parse(
+    text: str | os.PathLike[str],
+    revision: str | None = None,
+    kind: str | None = None,
+    endpoint: str | None = None,
+) -> Address:
     """Understand `text`: `org/name`, `org/name@revision`, `name`, a URL of the Hub, `hf://...`, a path, another URL.
 
-    `./x`, `../x`, `/x` and `~/x` are always local. A name without a slash is local if such a path exists, and a file
-    that exists always is; naming a `revision` or a `kind` asks for the Hub. Raises `UsageError` for text that names
-    nothing, and `SourceError` for a local path that is not there.
+    `./x`, `../x`, `/x` and `~/x` are always local, as is every `os.PathLike`. A name without a slash, or with one at
+    its end, is local if such a path exists, and a file that exists always is; naming a `revision` or a `kind` asks for
+    the Hub. Raises `UsageError` for text that names nothing, and `SourceError` for a local path that is not there.
     """
-    if not text or not text.isprintable():
+    text = _written(text)
+    if not text or not (text.isprintable() or _exists(text)):
         raise UsageError("REPO", f"{terminal(text, 80)!r} names no repo", "Write org/name, a URL or a path.")
     if kind is not None and kind not in _KINDS.values():
         raise UsageError("--repo-type", f"{terminal(kind, 40)} is none of model, dataset, space")
@@ -61,7 +69,7 @@ def parse(text: str, revision: str | None = None, kind: str | None = None, endpo
             advice = "Name what it holds: FILE#org/name@revision."
             raise UsageError(place, f"{terminal(text, 80)} is a snapshot, which has its own", advice)
         return Address("snapshot", recorded[0], repo=recorded[1])
-    if text.startswith(("./", "../", "~/")) or text in (".", "..", "~") or Path(text).is_absolute():
+    if text.startswith(("./", "../", "~/")) or text in (".", "..", "~") or Path(text).is_absolute() or _folder(text):
         if revision is not None:
             raise UsageError("--revision", f"{terminal(text, 80)} is a local path, which has no revisions")
         return _local(text)
@@ -75,14 +83,28 @@ def parse(text: str, revision: str | None = None, kind: str | None = None, endpo
         return _local(text)
     else:
         found = _plain(text)
+        found = replace(found, beside=os.path.lexists(found.name))
     return _with(found, text, revision, kind)
 
 
+def _written(text: object) -> str:
+    """`text` as a person types it; a path object gets the `./` that makes it local."""
+    if isinstance(text, str):
+        return text
+    if not isinstance(text, os.PathLike):
+        raise UsageError("REPO", f"a {type(text).__name__} names no repo", "Give text or a path.")
+    path = os.fsdecode(text)
+    return path if Path(path).is_absolute() else f"./{path}"
+
+
 def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists() if "/" not in text else Path(text).is_file()
-    except (OSError, ValueError):
-        return False
+    """Whether a name is something on this disk; with a slash inside only a folder is not, for it may be a repo."""
+    return os.path.lexists(text) and ("/" not in text or not os.path.isdir(text))  # noqa: PTH112  # never raises
+
+
+def _folder(text: str) -> bool:
+    """Whether a name ends in a slash, as a shell completes it, and is a folder."""
+    return text.endswith("/") and "://" not in text and os.path.isdir(text)  # noqa: PTH112  # never raises
 
 
 def _local(text: str) -> Address:
@@ -91,8 +113,14 @@ def _local(text: str) -> Address:
         path = Path(text).expanduser()
         if path.is_dir():
             return Address("local", str(path))
-        if path.exists():
+        if path.is_file():
             return Address("local", str(path), path=path.name)
+        if path.exists():
+            message = "is neither a file nor a folder, but a pipe, socket or device"
+            raise SourceError(terminal(text, 200), message, "Name a file or a folder.")
+        if path.is_symlink():
+            target = terminal(str(path.readlink()), 200)
+            raise SourceError(terminal(text, 200), f"is a link to {target}, which is not there", "Mend the link.")
     except (OSError, ValueError, RuntimeError) as e:
         reason = e.strerror if isinstance(e, OSError) and e.strerror else "cannot be looked at"
         raise SourceError(terminal(text, 200), reason, "Check the path and its permissions.") from None
@@ -185,9 +213,11 @@ def _with(found: Address, text: str, revision: str | None, kind: str | None) -> 
     wanted = revision if revision is not None else found.revision
     if wanted is not None and (not wanted or len(wanted) > 255 or _BAD_REVISION.search(wanted)):
         advice = "A branch, a tag, a commit or refs/pr/N."
-        raise UsageError("REPO", f"{terminal(wanted, 80)!r} is no revision", advice)
+        place = "REPO" if revision is None else "--revision"
+        said = f"{terminal(wanted, 80)!r} is no revision" if wanted else "is empty"
+        raise UsageError(place, said, advice)
     sort = cast(Kind, kind) if kind is not None else found.kind
-    return Address(sort, found.name, wanted, found.path, found.folder)
+    return replace(found, kind=sort, revision=wanted)
 
 
 def _name(segments: list[str], text: str) -> str:

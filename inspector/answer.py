@@ -142,7 +142,7 @@ def _fault(report: Report) -> str:
 
 def complain(message: str) -> None:
     """One line on standard error, safe for a terminal."""
-    print(f"inspect: {terminal(message)}", file=sys.stderr, flush=True)
+    output.say(f"inspect: {terminal(message)}")
 
 
 def crashed(error: Exception, *, verbose: bool) -> int:
@@ -151,7 +151,7 @@ def crashed(error: Exception, *, verbose: bool) -> int:
         import traceback
 
         trace = "".join(traceback.format_exception(error))
-        print("\n".join(map(terminal, trace.splitlines())), file=sys.stderr)
+        output.say("\n".join(map(terminal, trace.splitlines())))
     advice = "please report it" if verbose else "please report it; -v shows the traceback"
     complain(f"internal error: {type(error).__name__}: {error}; {advice}")
     return 3
@@ -231,7 +231,7 @@ def _size(text: str) -> int:
 
 
 def _trace(line: str) -> None:
-    print(terminal(line), file=sys.stderr, flush=True)
+    output.say(terminal(line))
 
 
 def _show(reports: tuple[Report, ...], request: Request) -> None:

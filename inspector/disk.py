@@ -17,7 +17,7 @@ from inspector.model import File, Note
 SMALL: Final = 100_000_000
 """Most bytes of a file that is read whole, as over the network."""
 _CHUNK: Final = 65_536
-_MOST: Final = 1_000_000
+_MOST: Final = 100_000
 """Files after which a folder is taken for no checkpoint: the largest repos of the Hub have some 100,000."""
 _SKIPPED: Final = frozenset({".git", ".cache"})
 _POINTER: Final = re.compile(
@@ -37,17 +37,22 @@ class Found(NamedTuple):
 
 
 def walk(root: Path) -> Found:
-    """All files below `root`, links followed, `.git` and `.cache` left out.
+    """All files below `root`, `.git` and `.cache` left out; at most 100,000, with a note where there are more.
+
+    Links to files are followed wherever they lead, links to folders only inside `root`.
 
     Sizes come from the file system, or from the text of an LFS pointer. A link into a folder `blobs` (the Hub's cache)
     gives the content id. Raises `SourceError` naming a folder that cannot be read.
     """
     files: list[File] = []
     notes: list[Note] = []
-    for path, where in _walk(root):
+    for path, where in _walk(root, notes):
         if len(files) == _MOST:
-            message = f"holds more than {_MOST:,} files"
-            raise SourceError(terminal(str(root), 200), message, "Name the checkpoint's own folder.")
+            message = (
+                f"holds more than {_MOST:,} files, and the others are not listed; name the checkpoint's own folder"
+            )
+            notes.append(Note("listing_cut", message, str(root)))
+            break
         found = look(where, path)
         if isinstance(found, File):
             files.append(found)
@@ -147,8 +152,12 @@ def unreadable(where: Path, problem: OSError) -> SourceError:
     return SourceError(terminal(str(where), 200), reason, "Check that it exists and its permissions.")
 
 
-def _walk(root: Path) -> Iterator[tuple[str, Path]]:
-    """Every entry that is no folder, as (path with `/`, place); a folder reached twice through links counts once."""
+def _walk(root: Path, notes: list[Note]) -> Iterator[tuple[str, Path]]:
+    """Every entry that is no folder, as (path with `/`, place); a folder reached twice through links counts once.
+
+    A link to a folder outside gets a note.
+    """
+    inside = root.resolve()
     pending = [("", root)]
     seen: set[tuple[int, int]] = set()
     while pending:
@@ -163,6 +172,8 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
                     path = f"{prefix}{entry.name}"
                     if not entry.is_dir():
                         yield path, folder / entry.name
+                    elif entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(inside):
+                        notes.append(Note("outside_link", "is a link to a folder outside; it was left out", path))
                     elif entry.name not in _SKIPPED:
                         pending.append((f"{path}/", folder / entry.name))
         except OSError as e:

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from inspector.errors import UsageError
+from inspector.escape import terminal
 
 HUB: Final = "https://huggingface.co"
 _TRUE: Final = frozenset({"1", "ON", "YES", "TRUE"})
@@ -27,8 +28,8 @@ def endpoint(env: Mapping[str, str], given: str | None = None) -> str:
 
     Raises `UsageError` for what is not an http(s) URL, or holds a password.
     """
-    place = "--endpoint" if given else "HF_ENDPOINT"
-    text = (given or env.get("HF_ENDPOINT") or HUB).strip().rstrip("/")
+    place = "HF_ENDPOINT" if given is None else "--endpoint"
+    text = ((env.get("HF_ENDPOINT") or HUB) if given is None else given).strip().rstrip("/")
     try:
         parts = urlsplit(text)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -36,7 +37,8 @@ def endpoint(env: Mapping[str, str], given: str | None = None) -> str:
         sound = False
         parts = urlsplit("")
     if not sound or not (text.isascii() and text.isprintable()) or " " in text or parts.query or parts.fragment:
-        raise UsageError(place, "is not an http or https address", "Write it like https://huggingface.co.")
+        said = "is empty" if not text else f"{terminal(text, 80)!r} is not an http or https address"
+        raise UsageError(place, said, "Write it like https://huggingface.co.")
     if parts.username is not None:
         raise UsageError(place, "holds a user name or password", "Give the address without it, and a token apart.")
     return text

@@ -39,6 +39,12 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
+def namesake(error: SourceError, name: str) -> SourceError:
+    """The error about a repo of the Hub, with the advice that something on this disk has its name."""
+    advice = f"A folder of that name exists here: write ./{terminal(name, 200)}."
+    return SourceError(error.place, error.message, f"{error.advice} {advice}".lstrip())
+
+
 def failure(url: str, problem: BaseException) -> Failure:
     """What a failed connection, handshake or read means."""
     import socket

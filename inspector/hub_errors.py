@@ -20,7 +20,10 @@ _WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked of the Hub at `endpoint`; `page` is the repo's address for people."""
+    """What was asked of the Hub at `endpoint`; `page` is the repo's address for people.
+
+    `below` is what followed the revision in an address: a path, or the rest of a branch with slashes.
+    """
 
     repo: str
     revision: str
@@ -28,6 +31,7 @@ class Asked:
     endpoint: str
     with_token: bool
     path: str | None = None
+    below: str | None = None
 
     @property
     def place(self) -> str:
@@ -54,6 +58,9 @@ def explain(answer: Answer, asked: Asked) -> SourceError:
     lower = said.lower()
     if code == "RevisionNotFound":
         advice = f"{asked.page}/tree/main lists its branches and tags."
+        if asked.below is not None:
+            branch = f"{asked.revision}/{asked.below}"
+            advice += f" A branch with slashes is written {terminal(f'{asked.repo}@{branch}', 200)}."
         return SourceError(asked.place, f"has no revision {terminal(asked.revision, 100)}", advice)
     if code == "EntryNotFound":
         return SourceError(asked.place, "no such file in the repo at this revision", "Check the path.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    repo: str,
+    repo: str | os.PathLike[str],
     *,
     revision: str | None = None,
     repo_type: str | None = None,
@@ -44,7 +44,7 @@ def inspect(
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Report:
-    """Read the headers of `repo` (a Hub name, URL, folder or file) and report what really ships.
+    """Read the headers of `repo` (a Hub name, URL, folder or file; a path object is local) and report what ships.
 
     `tensors` lists every stored tensor, `match` those whose name fits the glob. `clusters` ("2x dgx-spark") asks
     whether it fits, under the `workload` (8,192 tokens in one sequence); a `survey` of many machines leaves out the

@@ -105,6 +105,7 @@ UNESTABLISHED = frozenset(
         "missing_shard",
         "format_not_read",
         "nothing_loadable",
+        "listing_cut",
     }
 )
 """Codes of notes that leave something of a checkpoint unknown: the report is incomplete, the exit status 3."""

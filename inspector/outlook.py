@@ -74,7 +74,7 @@ def serving_engine(checkpoint: Checkpoint, workload: Workload) -> Engine | None:
 
 
 def _configs(checkpoint: Checkpoint) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
-    """config.json and hf_quant_config.json of the first part that has one; of the repo's root where it has no weights."""
+    """config.json and hf_quant_config.json of the first part that has one, or of a root without weights."""
     parts = [part.configs for part in checkpoint.selection.parts] or [tuple(checkpoint.documents)]
     for paths in parts:
         documents = {p.rpartition("/")[2]: checkpoint.documents.get(p) for p in paths}

@@ -8,8 +8,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from inspector.errors import UsageError
 
@@ -33,7 +34,11 @@ def emit_bytes(content: bytes, path: str) -> None:
 def check(path: str | None) -> None:
     """Raise UsageError where `path` is sure not to be writable, before any work is done for it."""
     if path is None or path == "-":
+        if sys.stdout is None:
+            raise UsageError("standard output", "is closed", "Choose a file with -o")
         return
+    if not path:
+        raise UsageError("--output", "is empty", "Name a file, or leave -o out for standard output")
     target = Path(path)
     if target.is_dir():
         raise UsageError(f"--output {path}", "is a folder", "Name a file in it")
@@ -59,35 +64,58 @@ def spare(path: str | None, repos: Sequence[str]) -> None:
                 raise UsageError(f"--output {path}", "is part of what is to be inspected", "Name another file")
 
 
-def colour(stream: IO[str], environ: Mapping[str, str], *, plain: bool = False) -> bool:
+def say(line: str) -> None:
+    """One line on standard error, or nothing where that is closed or its reader has gone."""
+    stream: IO[str] | None = sys.stderr
+    if stream is None:
+        return
+    try:
+        print(line, file=stream, flush=True)
+    except (OSError, ValueError):
+        _silence(stream)
+
+
+def colour(stream: IO[str] | None, environ: Mapping[str, str], *, plain: bool = False) -> bool:
     """Whether escape codes may go to this stream.
 
     `plain`, then NO_COLOR (no-color.org), then FORCE_COLOR (force-color.org), then TERM=dumb, then the terminal.
     """
-    if plain or environ.get("NO_COLOR"):
+    if plain or environ.get("NO_COLOR") or stream is None:
         return False
     if environ.get("FORCE_COLOR"):
         return True
     return environ.get("TERM") != "dumb" and stream.isatty()
 
 
-def width(stream: IO[str]) -> int:
+def width(stream: IO[str] | None) -> int:
     """The columns of the terminal behind this stream, 80 where there is none."""
-    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if stream.isatty() else PLAIN_WIDTH
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if terminal(stream) else PLAIN_WIDTH
+
+
+def terminal(stream: IO[str] | None) -> bool:
+    """Whether a person sits behind this stream; nobody does where it is closed."""
+    return stream is not None and stream.isatty()
 
 
 def _print(text: str) -> None:
-    out = sys.stdout
+    out: TextIO | None = sys.stdout
+    if out is None:
+        raise UsageError("standard output", "is closed", "Choose a file with -o")
     # Under a locale that lacks a character it is shown as its escape, instead of failing half way.
     encoding = out.encoding or "utf-8"
     try:
         out.write(text.encode(encoding, "backslashreplace").decode(encoding))
         out.flush()
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough; the interpreter must not flush into the pipe again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        _silence(out)
     except OSError as error:
         raise UsageError("standard output", f"cannot be written: {error.strerror}") from error
+
+
+def _silence(stream: IO[str]) -> None:
+    """The reader (`| head`) has seen enough: the interpreter must not flush into the pipe again when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _replace(path: Path, content: bytes) -> None:

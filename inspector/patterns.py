@@ -184,7 +184,10 @@ def _translated(text: str) -> str:
 
 
 def skipped(text: str) -> Sequence[Test]:
-    """transformers `should_convert_module`: a regex from the start up to a dot, or an ending of the name."""
+    """transformers `should_convert_module`: a regex from the start up to a dot, or an ending of the name.
+
+    A plain name is taken as it is written: its dots are dots.
+    """
     name = text.removesuffix(".weight")
     if _LITERAL.fullmatch(name) and "*" not in name and "$" not in name:
         plain = name.replace("\\", "")

@@ -6,19 +6,23 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from inspector import output
 from inspector.escape import terminal
 from inspector.units import gb
 
 if TYPE_CHECKING:
     from inspector.model import Progress
 
+_BAR: Final = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+"""tqdm's own form without its rate: files per second say nothing where one shard waits and 47 answer at once."""
+
 
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
     """A callback that draws, or None where nothing may be drawn: quiet, no terminal, or TERM=dumb."""
-    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if quiet or not output.terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield None
         return
     from tqdm import tqdm
@@ -29,7 +33,17 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
         # The bar is made by the first call, so that it never stands there without knowing its total.
         total, stage = progress.total or None, terminal(progress.stage, 40)
         if not bars:
-            bars.append(tqdm(total=total, desc=stage, unit="file", leave=False, dynamic_ncols=True, file=sys.stderr))
+            bars.append(
+                tqdm(
+                    total=total,
+                    desc=stage,
+                    unit="file",
+                    leave=False,
+                    dynamic_ncols=True,
+                    file=sys.stderr,
+                    bar_format=_BAR,
+                )
+            )
         bar = bars[0]
         changed = (bar.total, bar.desc) != (total, f"{stage}: ")
         bar.total = total

@@ -11,7 +11,6 @@ from difflib import unified_diff
 from types import MappingProxyType
 
 from inspector import cli
-
 from scripts.verdicts import table as verdict_table
 from tests.loopback import LoopbackHub, load, names, quants
 
@@ -28,8 +27,8 @@ def written(text: str) -> str:
 
 def differences(old: str, new: str) -> list[str]:
     """Unified diff of what does not vary from run to run."""
-    plain = [[MEASURED.sub("…", SECONDS.sub("… s", line)) for line in t.splitlines()] for t in (old, new)]
-    return list(unified_diff(*plain, "README.md", "made by the tool", lineterm=""))
+    before, after = ([MEASURED.sub("…", SECONDS.sub("… s", line)) for line in text.splitlines()] for text in (old, new))
+    return list(unified_diff(before, after, "README.md", "made by the tool", lineterm=""))
 
 
 def _block(found: re.Match[str], endpoint: str) -> str:

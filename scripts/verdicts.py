@@ -8,7 +8,6 @@ from pathlib import Path
 
 from inspector import Report, inspect
 from inspector.units import count, gb
-
 from scripts.benchmarks.recognise import write
 from scripts.layouts import llama_quantised
 

@@ -1,4 +1,4 @@
-"""What holds for every test: no deadline on a busy machine, and no token, proxy or cache of the person who runs them."""
+"""What holds for every test: no deadline on a busy machine, and no token, proxy or cache of its caller."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,65 @@ def test_local_paths(tmp_path: Path) -> None:
     # Asking for a revision or a type asks for the Hub.
     assert parse("gpt2", revision="main") == Address("model", "gpt2", "main")
     assert parse("gpt2", kind="dataset") == Address("dataset", "gpt2")
+
+
+def test_a_folder_with_a_slash_at_its_end_is_local_and_a_namesake_is_remembered(tmp_path: Path) -> None:
+    (tmp_path / "org" / "name").mkdir(parents=True)
+    (tmp_path / "gpt2").mkdir()
+    assert parse("org/name/") == Address("local", "org/name")
+    assert parse("org/name").kind == "model"
+    assert parse("org/name").beside
+    assert parse("gpt2", revision="main").beside
+    assert not parse("org/other").beside
+    with pytest.raises(UsageError, match="has no revisions"):
+        parse("org/name/", revision="main")
+    with pytest.raises(UsageError, match="is no repo's name"):
+        parse("org/other/")
+
+
+def test_a_pipe_and_a_dangling_link_are_said_to_be_that(tmp_path: Path) -> None:
+    (tmp_path / "odd").mkdir()
+    os.mkfifo(tmp_path / "odd" / "model.safetensors")
+    (tmp_path / "odd" / "link.safetensors").symlink_to("blobs/gone")
+    (tmp_path / "plain.safetensors").symlink_to("nowhere")
+    for typed in ("odd/model.safetensors", "./odd/model.safetensors"):
+        with pytest.raises(SourceError, match="is neither a file nor a folder"):
+            parse(typed)
+    with pytest.raises(SourceError, match=r"odd/link.safetensors: is a link to blobs/gone, which is not there"):
+        parse("odd/link.safetensors")
+    with pytest.raises(SourceError, match="is a link to nowhere"):
+        parse("plain.safetensors")
+
+
+def test_a_path_object_is_local_and_nothing_else_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "org" / "name").mkdir(parents=True)
+    assert parse(Path("org/name")) == Address("local", "org/name")
+    with pytest.raises(SourceError, match="no such file or folder"):
+        parse(Path("org/absent"))
+    for odd in (None, 7, b"org/name", ["org/name"]):
+        with pytest.raises(UsageError, match="names no repo"):
+            parse(odd)  # type: ignore[arg-type]
+
+
+def test_a_local_name_that_is_no_text_is_taken_as_it_is(tmp_path: Path) -> None:
+    name = os.fsdecode(b"m\xff.safetensors")
+    (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "two\nlines").mkdir()
+    assert parse(name) == Address("local", name, path=name)
+    assert parse("two\nlines") == Address("local", "two\nlines")
+    with pytest.raises(UsageError):
+        parse(os.fsdecode(b"absent\xff"))
+
+
+def test_an_empty_revision_and_a_wrong_endpoint_are_blamed_on_their_flag() -> None:
+    with pytest.raises(UsageError, match="--revision: is empty"):
+        parse("org/name", revision="")
+    with pytest.raises(UsageError, match="--revision: 'a b' is no revision"):
+        parse("org/name", revision="a b")
+    with pytest.raises(UsageError, match="--endpoint: 'foo' is not an http or https address"):
+        parse(f"{HUB}/org/name", endpoint="foo")
+    with pytest.raises(UsageError, match="--endpoint: is empty"):
+        parse(f"{HUB}/org/name", endpoint="")
 
 
 def test_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

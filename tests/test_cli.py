@@ -571,6 +571,38 @@ def on_a_terminal(*args: str, columns: int = 100, **environ: str) -> str:
     return received.decode()
 
 
+@pytest.mark.parametrize(
+    ("redirects", "status", "said"),
+    [
+        ("2>&-", 3, ""),
+        (">&-", 2, "standard output: is closed"),
+        (">&- 2>&-", 2, ""),
+        ("-v 2>&1 >/dev/null | head -1", 0, "inspect: "),
+        ("-v 2>/dev/full", 3, ""),
+    ],
+)
+def test_a_closed_or_broken_stream_is_no_fault_of_the_program(
+    redirects: str, status: int, said: str, tmp_path: Path
+) -> None:
+    line = f"set -o pipefail; {sys.executable} -m inspector ./absent ./absent2 ./absent3 {redirects}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    assert "internal error" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
+    assert done.returncode == (3 if "head" in redirects else status)
+
+
+def test_an_empty_output_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(UsageError, match="--output: is empty"):
+        output.check("")
+
+
+def test_the_library_s_names_are_listed_before_they_are_imported() -> None:
+    code = "import inspector; print('inspect' in dir(inspector), 'Report' in dir(inspector))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 PROGRESS = """if options["progress"]:
         from inspector.model import Progress
         options["progress"](Progress("list", 0, 0, 0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from inspector.hub_count import Tally, compare, explain
 
+from inspector.hub_count import Tally, compare, explain
 from tests import shared
 
 V3 = Tally(684_489_845_504, 684_489_845_504, 41_540_496, 0, 0)

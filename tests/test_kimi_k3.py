@@ -6,7 +6,6 @@ import json
 
 from inspector.checkpoint import load
 from inspector.measure import measure
-
 from scripts.layouts import kimi_k3
 from scripts.layouts.tensors import header
 from tests.memory import MemorySource

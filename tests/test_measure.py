@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inspector.checkpoint import load
 from inspector.dtypes import BITS
 from inspector.measure import measure
 from inspector.model import Cell, Footprint
-
 from tests.memory import MemorySource, Tensors, header
 
 
@@ -157,8 +157,10 @@ names = st.sampled_from(
             "x",
             "mlp.experts.gate_up_proj",
         )
-        for suffix in ("", ".weight", ".scale", ".weight_scale", ".weight_scale_inv", "_blocks", "_scales", ".bias")
-        + (".weight_packed", ".weight_shape", ".input_scale", ".weight_zero_point", ".weight_g_idx")
+        for suffix in (
+            *("", ".weight", ".scale", ".weight_scale", ".weight_scale_inv", "_blocks", "_scales", ".bias"),
+            *(".weight_packed", ".weight_shape", ".input_scale", ".weight_zero_point", ".weight_g_idx"),
+        )
     ]
 )
 shapes = st.lists(st.sampled_from([1, 2, 4, 16, 32, 64, 128]), max_size=4).map(tuple)

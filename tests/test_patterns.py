@@ -142,8 +142,9 @@ def test_globs_mean_what_fnmatch_means(pattern: str, name: str) -> None:
 
 
 def should_convert_module(name: str, keys: list[str]) -> bool:
-    """transformers' rule in its own words, less the case of a key that ends in a bare dot."""
-    return not any(re.match(rf"(?:{k})(?=\.|$)", name) or name.endswith(k) for k in keys)
+    """transformers' rule in its own words; the dot of a plain name is a dot, as whoever wrote the name meant it."""
+    said = [k if set(k) & set("*(|") else re.escape(k) for k in keys]
+    return not any(re.match(rf"(?:{s})(?=\.|$)", name) or name.endswith(k) for k, s in zip(keys, said, strict=True))
 
 
 @given(st.lists(st.sampled_from(["a", "a.b", "b", ".b", "a.*.b", "1", "b.1", "(a|b).1"]), max_size=3), names)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from inspector import Report, inspect
 
+from inspector import Report, inspect
 from tests.loopback import LoopbackHub, load, names
 
 FIGURES: dict[str, dict[str, Any]] = {

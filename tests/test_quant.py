@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from inspector import cli
 from inspector.quant import belongs
-
 from tests.loopback import LoopbackHub, load
 from tests.memory import Tensors, header
 

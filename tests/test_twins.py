@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+
 from inspector.checkpoint import load as load_checkpoint
 from inspector.formats import safetensors
 from inspector.measure import measure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from inspector import inspect
 
+from inspector import inspect
 from scripts.benchmarks.recognise import write
 from scripts.layouts import llama_quantised
 

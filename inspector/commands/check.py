@@ -126,7 +126,7 @@ def opener(
     def trace(line: str) -> None:
         from inspector.escape import terminal
 
-        print(terminal(line), file=sys.stderr, flush=True)
+        output.say(terminal(line))
 
     def opened(where: Address) -> Source:
         return open_source(
@@ -154,7 +154,7 @@ def show(verdicts: Verdicts, form: str, path: str | None, *, plain: bool) -> Non
 
     to_file = path not in (None, "-")
     columns = output.PLAIN_WIDTH if to_file else output.width(sys.stdout)
-    columns = columns if sys.stdout.isatty() and not to_file else max(columns, 200)
+    columns = columns if output.terminal(sys.stdout) and not to_file else max(columns, 200)
     coloured = not to_file and output.colour(sys.stdout, os.environ, plain=plain)
     output.emit(render(form, verdicts, width=columns, colour=coloured), path)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -178,9 +178,12 @@ def _fixed(sheet: Sheet, verdicts: Verdicts, *, to_stdout: bool) -> bool:
         return False
     output.emit(fixed.text, sheet.document.file)
     # A diff between other formats' lines would spoil them.
-    stream = sys.stdout if to_stdout else sys.stderr
-    for line in fixing.diff(sheet.document, fixed).splitlines():
-        print(terminal(line), file=stream)
+    lines = [terminal(line) for line in fixing.diff(sheet.document, fixed).splitlines()]
+    if to_stdout:
+        output.emit("".join(f"{line}\n" for line in lines), None)
+    else:
+        for line in lines:
+            output.say(line)
     answer.complain(f"{sheet.document.file}: {len(fixed.done):,} numbers rewritten")
     return True
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from inspector.errors import UsageError
+from inspector.errors import SourceError, UsageError
 from inspector.model import Excluded, File, Json, Listing, Note, Part, Selection
 from inspector.selection import adapter, gguf, named, pipeline, plain, sentence
 from inspector.sets import split_name
@@ -60,6 +60,29 @@ def select(
     listing: Listing, documents: Mapping[str, Json], *, variant: str | None = None, path: str | None = None
 ) -> Selection:
     """The loadable set and the ledger. Raises `UsageError` for a variant or path that is not there."""
+    try:
+        found = _select(listing, documents, variant=variant, path=path)
+        return _of_a_cache(found) if _in_part(listing) else found
+    except UsageError as e:
+        if not _in_part(listing):
+            raise
+        # What a cache does not list may well be in the repo: that is no mistake of the caller's.
+        message = f"{path if path is not None else variant} is not in the cache, and no request may be made"
+        raise SourceError(listing.ref.repo, message, "Run it online, or `hf download` it first.") from e
+
+
+def _in_part(listing: Listing) -> bool:
+    """Whether the listing is what happens to be in a cache, so that the repo may have more."""
+    return any(n.code == "partial_listing" for n in listing.notes)
+
+
+def _of_a_cache(found: Selection) -> Selection:
+    """The selection with notes that blame the cache for what it lacks, not the repo."""
+    notes = (replace(n, message=n.message.replace("in the repo", "in the cache")) for n in found.notes)
+    return replace(found, notes=tuple(notes))
+
+
+def _select(listing: Listing, documents: Mapping[str, Json], *, variant: str | None, path: str | None) -> Selection:
     refused: list[UsageError] = []
     found = None
     # What is named by path may be a GGUF file, set or folder in any repo; without a path other formats come first.
@@ -151,4 +174,7 @@ def _nothing(listing: Listing) -> Note:
         counts[suffix] = counts.get(suffix, 0) + 1
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:6]
     there = ", ".join(f"{n} {suffix}" for suffix, n in most) or "no files"
+    if _in_part(listing):
+        words = f"no weights of this repo are in the cache, which has {there}; run it online, or `hf download` it first"
+        return Note("nothing_loadable", words)
     return Note("nothing_loadable", f"nothing here is a loadable set of weights; the repo has {there}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from inspector import environment
 from inspector.address import Address
@@ -33,9 +34,11 @@ def open_source(
     Nothing is read before it is asked for.
     """
     if address.kind == "local":
+        from inspector.sources.cache import cached_repo
         from inspector.sources.local import LocalSource
 
-        return LocalSource(address)
+        cached = None if address.path else cached_repo(Path(address.name))
+        return LocalSource(address) if cached is None else cached
     if address.kind == "snapshot":
         from inspector.sources.snapshot import open_recorded
 

@@ -12,28 +12,53 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from inspector import disk, environment
-from inspector.address import Address
+from inspector.address import Address, Kind
 from inspector.errors import SourceError
 from inspector.escape import terminal
+from inspector.failures import namesake
 from inspector.model import Cost, File, Listing, Note, Ref
 
 _JOBS: Final = 4
 """Files read at once: a disk answers in microseconds, and decoding holds the interpreter's lock."""
 _SHA: Final = re.compile(r"[0-9a-f]{40}")
+_REPO: Final = re.compile(r"(?P<kind>model|dataset|space)s--(?P<name>[\w.-]+)", re.ASCII)
 _ONLINE: Final = "Run it online (without HF_HUB_OFFLINE and --offline), or `hf download` it first."
 
 
-class CacheSource:
-    """The `Source` of a cached repo. It makes no request; what is not cached is listed and cannot be read."""
+def cached_repo(folder: Path) -> CacheSource | None:
+    """The source of a folder that is one repo of a cache, wherever it lies; None for any other folder.
 
-    def __init__(self, address: Address, *, env: Mapping[str, str] | None = None) -> None:
+    Its snapshot is that of `refs/main`, else the only one. Raises `SourceError` where neither says which.
+    """
+    match = _REPO.fullmatch(folder.resolve().name)
+    if match is None or not (folder / "snapshots").is_dir():
+        return None
+    revision = None
+    if not (folder / "refs" / "main").is_file():
+        found = sorted(p.name for p in (folder / "snapshots").iterdir() if _SHA.fullmatch(p.name))
+        if len(found) != 1:
+            advice = f"Name one of them: {folder / 'snapshots'}/COMMIT."
+            raise SourceError(str(folder), f"holds {len(found):,} snapshots and no refs/main", advice)
+        revision = found[0]
+    kind = cast(Kind, match["kind"])
+    return CacheSource(Address(kind, match["name"].replace("--", "/"), revision), folder=folder)
+
+
+class CacheSource:
+    """The `Source` of a cached repo. It makes no request; what is not cached is listed and cannot be read.
+
+    `folder` is the repo's own, by default that of its name below the cache of the environment.
+    """
+
+    def __init__(self, address: Address, *, env: Mapping[str, str] | None = None, folder: Path | None = None) -> None:
         self._env: Mapping[str, str] = os.environ if env is None else env
         self._kind = address.kind if address.kind in ("dataset", "space") else "model"
-        self._name, self._revision = address.name, address.revision or "main"
-        self._folder = environment.cache_folder(self._env) / f"{self._kind}s--{address.name.replace('/', '--')}"
+        self._name, self._revision, self._beside = address.name, address.revision or "main", address.beside
+        own = f"{self._kind}s--{address.name.replace('/', '--')}"
+        self._folder = environment.cache_folder(self._env) / own if folder is None else folder
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._files: dict[str, File] = {}
@@ -48,7 +73,10 @@ class CacheSource:
         """The files of the commit that the cache last saw under the revision."""
         with self._lock:
             if self._listing is None:
-                self._listing = self._list()
+                try:
+                    self._listing = self._list()
+                except SourceError as e:
+                    raise namesake(e, self._name) if self._beside else e from None
             return self._listing
 
     def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:

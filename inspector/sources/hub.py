@@ -14,7 +14,7 @@ from inspector.credentials import find_token
 from inspector.errors import SourceError, UsageError
 from inspector.escape import terminal
 from inspector.exchange import SMALL, Answer, HttpStatus
-from inspector.failures import shown
+from inspector.failures import namesake, shown
 from inspector.hub_errors import Asked, cdn, explain
 from inspector.model import Cost, File, Json, Listing, Note, Ref
 from inspector.retrying import Patience
@@ -45,6 +45,7 @@ class HubSource:
         patience: Patience | None = None,
     ) -> None:
         env = os.environ if env is None else env
+        self._address = address
         self._kind = address.kind if address.kind in ("dataset", "space") else "model"
         self._name, self._revision = address.name, address.revision or "main"
         self._endpoint = environment.endpoint(env, endpoint)
@@ -70,7 +71,10 @@ class HubSource:
         """All files at the commit that the revision names now; the same value however often it is asked."""
         with self._lock:
             if self._listing is None:
-                listing = self._list()
+                try:
+                    listing = self._list()
+                except SourceError as e:
+                    raise namesake(e, self._address.name) if self._address.beside else e from None
                 self._name = listing.ref.repo
                 self._sizes = {f.path: f.size for f in listing.files}
                 self._listing = listing
@@ -203,5 +207,6 @@ class HubSource:
         return f"{self._endpoint}/{prefix}{self._name}"
 
     def _said(self, answer: Answer, path: str | None) -> SourceError:
-        asked = Asked(self._name, self._revision, self._page(), self._endpoint, self._with_token, path)
+        below = self._address.path or self._address.folder if path is None else None
+        asked = Asked(self._name, self._revision, self._page(), self._endpoint, self._with_token, path, below)
         return cdn(answer, asked) if self._http.away(answer.url) else explain(answer, asked)

@@ -145,7 +145,7 @@ def _rows(title: str, compared: Mapping[str, object]) -> list[str]:
 def _table(rows: Sequence[str], found: Mapping[str, object]) -> str:
     versions = found["versions"]
     assert isinstance(versions, dict)
-    head = "| repo and link | program | wall s | x ours | requests | MB sent | peak MB | CPU s |\n|---|---|---|---|---|---|---|---|"
+    head = "| repo and link | program | wall s | x ours | requests | MB sent | peak MB | CPU s |\n" + "|---" * 8 + "|"
     made = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"{time.strftime('%Y-%m-%d')}, {found['machine']}; {made}.\n\n{head}\n" + "\n".join(rows) + "\n"
 

@@ -15,7 +15,7 @@ from scripts.layouts.tensors import Tensor, header
 LIMIT_SECONDS, LIMIT_BYTES = 4.0, 1_000_000_000
 
 _IMPORTS = "import inspector.inspection, inspector.sources.local"
-_RUN = "import sys; from inspector import inspect; r = inspect(sys.argv[1]); print(r.tensors, r.tensor_bytes, r.parameters)"
+_RUN = "import sys; from inspector import inspect; r = inspect(sys.argv[1]); print(r.tensors, r.parameters)"
 
 
 def run() -> dict[str, dict[str, float]]:
@@ -31,9 +31,8 @@ def run() -> dict[str, dict[str, float]]:
             write(folder, list(shards), config)
             cpu, memory = usage([sys.executable, "-c", _RUN, str(folder)])
             found[name] = {"cpu_seconds": cpu, "of_it_imports": idle, "peak_bytes": memory}
-            print(
-                f"{name:22} {cpu:5.2f} s CPU (limit {LIMIT_SECONDS}), {memory / 1e6:5.0f} MB (limit {LIMIT_BYTES / 1e6:.0f})"
-            )
+            limits = f"limits {LIMIT_SECONDS} s and {LIMIT_BYTES / 1e6:.0f} MB"
+            print(f"{name:22} {cpu:5.2f} s CPU, {memory / 1e6:5.0f} MB ({limits})")
     return found
 
 

@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def opener(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
     """Opens text as a file of this suffix, offline; everything that the page says or asks for is kept."""
-    contexts = []
+    contexts: list[Any] = []
 
     def open_text(text: str, suffix: str = ".html", width: int = 1280, **options: Any) -> Opened:
         file = tmp_path / f"page{len(contexts)}{suffix}"

@@ -9,7 +9,6 @@ from typing import Any
 
 from inspector import Report, inspect
 from inspector.dtypes import BITS, canonical
-
 from tests.memory import header
 
 Case = dict[str, Any]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector.schemes import SCHEMES
 
+from inspector.schemes import SCHEMES
 from tests import shared
 from tests.schemes.layout import nbytes, overhead, report
 
@@ -71,7 +71,9 @@ def test_handed_case(case: dict[str, Any], tmp_path: Path) -> None:
     assert overhead(found) == expect["overhead_bytes"]
     verdict = found.prequantised.verdict
     wanted = expect["prequantised"]
-    assert verdict == wanted or (wanted is True and verdict in ("yes", "partly")) or (wanted is False and verdict == "no")
+    assert (
+        verdict == wanted or (wanted is True and verdict in ("yes", "partly")) or (wanted is False and verdict == "no")
+    )
 
 
 def test_the_handed_cases_were_there() -> None:

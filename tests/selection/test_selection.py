@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inspector.errors import UsageError
 from inspector.model import File, Listing, Ref
 from inspector.selection import select, wanted_documents

@@ -15,6 +15,7 @@ import pytest
 from inspector import address
 from inspector.errors import SourceError
 from inspector.model import Cost, File, Source
+from inspector.selection import select
 from inspector.sources import open_source
 from tests.loopback import LoopbackHub, Repo
 
@@ -158,3 +159,58 @@ def test_what_huggingface_hub_caches_is_read_as_it_was_on_the_hub(
     assert src.small("config.json") == b'{"a": 1}'
     with pytest.raises(SourceError, match="not in the cache"):
         src.small("model.safetensors")
+
+
+def test_a_repo_s_folder_of_a_cache_is_its_snapshot(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv("HF_HUB_CACHE", "/nowhere")
+    listing = source(str(cache)).listing()
+    assert (listing.ref.repo, listing.ref.revision, listing.ref.kind) == ("org/name", SHA, "model")
+    assert listing.files == (File("sub/w.safetensors", 10, BLOB),)
+    assert read(source(str(cache)), "sub/w.safetensors") == b"23456789"
+
+
+def test_without_main_a_cache_s_only_snapshot_is_taken(cache: Path) -> None:
+    (cache / "refs" / "main").unlink()
+    with pytest.raises(SourceError, match="holds 2 snapshots and no refs/main"):
+        source(str(cache))
+    (cache / "snapshots" / PULL / "pr.txt").unlink()
+    (cache / "snapshots" / PULL).rmdir()
+    assert source(str(cache)).listing().ref.revision == SHA
+
+
+def test_a_snapshot_s_folder_is_a_folder_whose_links_lead_to_blobs(cache: Path) -> None:
+    src = source(str(cache / "snapshots" / SHA))
+    assert src.listing().ref.revision is None
+    assert read(src, "sub/w.safetensors") == b"23456789"
+
+
+def test_what_a_cache_does_not_list_is_not_said_to_be_missing_from_the_repo(cache: Path) -> None:
+    listing = source().listing()
+    (cache / "snapshots" / SHA / "sub" / "w.safetensors").unlink()
+    (cache / "snapshots" / SHA / "README.md").write_bytes(b"x")
+    with pytest.raises(SourceError, match="other is not in the cache"):
+        select(listing, {}, path="other")
+    (note,) = select(source().listing(), {}).notes
+    assert note.code == "nothing_loadable"
+    assert "no weights of this repo are in the cache" in note.message
+
+
+def test_shards_that_only_the_index_knows_are_not_in_the_cache(cache: Path) -> None:
+    names = ("a-00001-of-00002.safetensors", "a-00002-of-00002.safetensors")
+    (cache / "snapshots" / SHA / names[0]).write_bytes(b"x")
+    (cache / "snapshots" / SHA / "a.safetensors.index.json").write_bytes(b"{}")
+    documents = {"a.safetensors.index.json": {"weight_map": {"x": names[0], "y": names[1]}}}
+    notes = select(source().listing(), documents).notes
+    assert [n.message for n in notes if n.code == "missing_shard"] == [
+        f"1 of 2 shards are not in the cache, first {names[1]!r}"
+    ]
+
+
+def test_a_folder_of_the_repo_s_name_is_named_where_the_cache_has_none(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "repos" / "x").mkdir(parents=True)
+    with pytest.raises(SourceError, match=r"A folder of that name exists here: write \./repos/x\."):
+        source("repos/x").listing()

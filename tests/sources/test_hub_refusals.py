@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,28 @@ def test_refusals_of_the_listing_in_words(case: str) -> None:
     assert words in message
     assert caught.value.advice
     assert "hf_bad" not in message and "hf_good" not in message
+
+
+def test_a_folder_of_the_repo_s_name_is_named_where_the_hub_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "org" / "absent").mkdir(parents=True)
+    (tmp_path / "org" / "name").mkdir()
+    with LoopbackHub([REPO]) as hub:
+        assert source(hub).listing().files
+        with pytest.raises(SourceError, match=r"A folder of that name exists here: write \./org/absent\."):
+            source(hub, "org/absent").listing()
+        with pytest.raises(SourceError, match=r"has no revision v9.* write \./org/name\."):
+            source(hub, revision="v9").listing()
+
+
+def test_a_branch_with_slashes_in_an_address_is_named() -> None:
+    with (
+        LoopbackHub([REPO]) as hub,
+        pytest.raises(SourceError, match=r"has no revision feature\..* org/name@feature/a/b"),
+    ):
+        source(hub, f"{hub.endpoint}/org/name/tree/feature/a/b").listing()
 
 
 @pytest.mark.parametrize(

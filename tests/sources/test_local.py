@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector import address
+from inspector import address, disk
 from inspector.errors import SourceError, UnsupportedFile
-from inspector.model import Cost, File, Source
+from inspector.model import UNESTABLISHED, Cost, File, Source
 from inspector.sources import open_source
 
 OID = "4665a5ea423c2713d436b5ee50593a9640e0018c1550b5a0002f74190d6caea8"
@@ -89,16 +89,33 @@ def test_a_pointer_states_its_size_and_is_never_read_as_weights(folder: Path) ->
         src.small("w.safetensors")
 
 
-def test_links_are_followed_once(folder: Path, tmp_path: Path) -> None:
+def test_links_to_files_are_followed_and_links_to_folders_only_inside(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere"
     other.mkdir()
     (other / "c.txt").write_bytes(b"abc")
     (folder / "sub" / "loop").symlink_to(folder)
+    (folder / "again").symlink_to("sub")
     (folder / "other").symlink_to(other)
+    (folder / "root").symlink_to("/")
+    (folder / "c.txt").symlink_to(other / "c.txt")
     (folder / "gone.bin").symlink_to(tmp_path / "nothing")
     listing = source(folder).listing()
-    assert [f.path for f in listing.files] == ["config.json", "model.safetensors", "other/c.txt", "sub/b.txt"]
-    assert [(n.code, n.where) for n in listing.notes] == [("broken_link", "gone.bin")]
+    # A folder that is reached twice is listed once, under either name.
+    seen = [f.path.replace("again/", "sub/") for f in listing.files]
+    assert sorted(seen) == ["c.txt", "config.json", "model.safetensors", "sub/b.txt"]
+    assert sorted((n.code, n.where) for n in listing.notes) == [
+        ("broken_link", "gone.bin"),
+        ("outside_link", "other"),
+        ("outside_link", "root"),
+    ]
+
+
+def test_a_folder_of_too_many_files_is_cut_with_a_note(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "_MOST", 2)
+    listing = source(folder).listing()
+    assert len(listing.files) == 2
+    assert [n.code for n in listing.notes] == ["listing_cut"]
+    assert "listing_cut" in UNESTABLISHED
 
 
 def test_a_snapshot_of_the_cache_given_as_a_folder_knows_its_content_ids(tmp_path: Path) -> None:
