@@ -49,6 +49,7 @@ def failure(url: str, problem: BaseException) -> Failure:
     """What a failed connection, handshake or read means."""
     import socket
     import ssl
+    from http.client import IncompleteRead
 
     host = terminal(urlsplit(url).hostname or "", 100)
     place = f"{urlsplit(url).scheme}://{terminal(urlsplit(url).netloc.rpartition('@')[2], 100)}"
@@ -76,6 +77,9 @@ def failure(url: str, problem: BaseException) -> Failure:
     if isinstance(problem, TimeoutError):
         advice = "Try again, or raise HF_HUB_DOWNLOAD_TIMEOUT."
         return _failed(place, "connected, but nothing came within the time allowed for one read", advice, True)
+    if isinstance(problem, IncompleteRead):
+        advice = "Try again; the network or the server dropped it."
+        return _failed(place, "the server closed the connection early", advice, True)
     return _failed(place, "the connection broke off", "Try again; the network or the server dropped it.", True)
 
 

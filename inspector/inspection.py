@@ -102,7 +102,18 @@ def inspect(
     report = _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
     if kept is not None:
         kept.keep(report)
-    return report
+    return _retried(report)
+
+
+def _retried(report: Report) -> Report:
+    """The report with a note on requests that were sent again: not kept, for it is of this run only."""
+    retried = report.cost.retried
+    if not retried:
+        return report
+    reasons = ", ".join(f"{why} ({count:,})" for why, count in retried)
+    count = sum(n for _, n in retried)
+    words = f"{count:,} requests were sent again" if count > 1 else "1 request was sent again"
+    return replace(report, notes=(*report.notes, Note("retried", f"{words}: {reasons}")))
 
 
 def _machines(clusters: Sequence[str | Cluster]) -> tuple[Cluster, ...]:

@@ -10,7 +10,8 @@ class Meter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._requests = self._bytes = self._retries = 0
+        self._requests = self._bytes = 0
+        self._retried: dict[str, int] = {}
 
     def request(self) -> None:
         """Count one HTTP request, answered or not."""
@@ -22,10 +23,10 @@ class Meter:
         with self._lock:
             self._bytes += count
 
-    def retry(self) -> None:
+    def retry(self, why: str) -> None:
         """Count one more try of something that failed."""
         with self._lock:
-            self._retries += 1
+            self._retried[why] = self._retried.get(why, 0) + 1
 
     @property
     def requests(self) -> int:
@@ -40,4 +41,10 @@ class Meter:
     @property
     def retries(self) -> int:
         """Tries after the first, so far."""
-        return self._retries
+        return sum(n for _, n in self.retried)
+
+    @property
+    def retried(self) -> tuple[tuple[str, int], ...]:
+        """Why requests were sent again, and how many."""
+        with self._lock:
+            return tuple(self._retried.items())

@@ -469,6 +469,8 @@ class Cost:
     weight_bytes_read: int = 0
     cached_files: int = 0
     seconds: float = 0.0
+    retried: tuple[tuple[str, int], ...] = ()
+    """Why requests were sent again, and how many for each reason."""
 
 
 @dataclass(frozen=True, slots=True)

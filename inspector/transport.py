@@ -173,7 +173,7 @@ class Transport:
         """Wait for the next try, or raise what the server said."""
         if answer.status not in RETRIED or attempt >= TRIES:
             raise HttpStatus(answer)
-        self.meter.retry()
+        self.meter.retry(f"status {answer.status}")
         delay = asked_delay(answer.status, answer.headers, time.time())
         if answer.status == 429 and delay is not None:
             self._patience.hold(origin(url), delay)
@@ -184,7 +184,7 @@ class Transport:
         self._patience.remaining(shown(url))
         if attempt >= TRIES or self._closed.is_set():
             raise broken.error from None
-        self.meter.retry()
+        self.meter.retry(broken.error.message.partition(" after ")[0])
         self._patience.wait(backoff(attempt), shown(url))
 
     def _write(self, text: str) -> None:

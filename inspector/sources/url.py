@@ -91,7 +91,8 @@ class UrlSource:
 
     def cost(self) -> Cost:
         """Requests (redirects and retries counted) and body bytes so far."""
-        return Cost(requests=self._http.meter.requests, bytes_fetched=self._http.meter.bytes)
+        meter = self._http.meter
+        return Cost(requests=meter.requests, bytes_fetched=meter.bytes, retried=meter.retried)
 
     def close(self) -> None:
         """Close all connections."""
