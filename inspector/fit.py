@@ -18,6 +18,9 @@ from inspector.resident import resident
 FAR: Final = 1 << 40
 """Tokens beyond which a context counts as unbounded."""
 
+_SHOWN: Final = (8_192, 131_072)
+"""Contexts whose cache is worth showing beside the one that was asked for."""
+
 
 def fit(
     footprint: Footprint,
@@ -64,7 +67,9 @@ def fit(
         kv_dtype=cache.kv_dtype if isinstance(cache, Cache) else None,
         verdict=verdict,
         budgets=budgets if not problem else tuple(replace(b, max_context=None) for b in budgets),
-        devices=() if incomplete and not footprint.slices else tuple(_devices(shown, context)),
+        devices=()
+        if incomplete and not footprint.slices
+        else tuple(_devices(shown, context, None if problem or survey else budgets[-1].max_context)),
         min_units=units,
         stops_at=None if problem or incomplete else _stops(shown, limit),
         assumptions=()
@@ -168,15 +173,20 @@ def _verdict(plan: Plan, context: int, problem: str, incomplete: bool) -> Answer
     return "tight" if plan.holds("tight", context) else "does_not_fit"
 
 
-def _devices(plan: Plan, context: int) -> list[Device]:
+def _devices(plan: Plan, context: int, most: int | None) -> list[Device]:
+    """The devices at a context; `most` is the largest that the server budget allows."""
     found = []
     loads = plan.loads(context)
     known = plan.caches(loads, context)
     held: Sequence[int | None] = [None] * len(loads) if known is None else known
-    for hardware, load, cache, usable in zip(plan.devices, loads, held, plan.usable("server"), strict=True):
+    further = {n: plan.caches(loads, n) for n in sorted({*_SHOWN, most or 0}) if context < n <= (most or 0)}
+    for at, (hardware, load, cache, usable) in enumerate(
+        zip(plan.devices, loads, held, plan.usable("server"), strict=True)
+    ):
         free = None if cache is None else usable - load.weights - cache
         over = hardware.visible_bytes - usable
-        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free))
+        longer = tuple((n, sizes[at]) for n, sizes in further.items() if sizes is not None)
+        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free, longer))
     return found
 
 
