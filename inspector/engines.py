@@ -54,7 +54,8 @@ class Engine:
     """One engine: default placement, cache formats it has, budgets.
 
     `borrowed` are the kinds of device for which `takes` are the default engine's. `state_dtype`
-    and `conv_dtype` are its own for recurrent and convolution state, None where the config decides.
+    and `conv_dtype` are its own for recurrent and convolution state, None where the config decides. It may divide
+    latent rows over ranks where `context_parallel`.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Engine:
     takes: tuple[Take, ...]
     source: str
     borrowed: tuple[HardwareKind, ...] = ()
+    context_parallel: bool = False
 
     def usable(self, budget: str, hardware: Hardware, devices: int, workload: Workload) -> int:
         """Bytes of one device that `budget` allows for weights and cache; `raw` is all that is visible.
@@ -152,6 +154,7 @@ def _engine(row: Mapping[str, Json]) -> Engine:
         tuple(row["cache_formats"]),
         tuple(_take(t) for t in row["budgets"]),
         row["source"],
+        context_parallel=row.get("context_parallel", False),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from inspector import fit_words
 from inspector.cache_model import Cache, UnknownCache
+from inspector.context_parallel import divided
 from inspector.engines import Engine
 from inspector.fit_model import BUDGETS, Answer, Budget, Cluster, Device, Fit, Hardware, Placement, Workload
 from inspector.fit_plan import Plan, blocked
@@ -16,6 +17,9 @@ from inspector.resident import resident
 
 FAR: Final = 1 << 40
 """Tokens beyond which a context counts as unbounded."""
+
+_SHOWN: Final = (8_192, 131_072)
+"""Contexts whose cache is worth showing beside the one that was asked for."""
 
 
 def fit(
@@ -44,6 +48,13 @@ def fit(
     budgets = tuple(_budget(plan, name, limit) for name in BUDGETS)
     problem = blocked(placement, plan.cache, len(cluster.devices))
     verdict = _verdict(plan, context, problem, incomplete)
+    split, shown = divided(plan), plan
+    if verdict == "does_not_fit" and not incomplete and split is not None and split.holds("tight", context):
+        # What ran on real machines ran so; the server budget stays without it.
+        verdict, shown = "tight", split
+        budgets = tuple(
+            replace(b, max_context=_context(split, "tight", limit)) if b.name == "tight" else b for b in budgets
+        )
     if incomplete:
         budgets = tuple(Budget(b.name, b.usable_bytes, None, None) for b in budgets)
     units = None if survey or incomplete else _smallest(plan, cluster, context)
@@ -56,14 +67,29 @@ def fit(
         kv_dtype=cache.kv_dtype if isinstance(cache, Cache) else None,
         verdict=verdict,
         budgets=budgets if not problem else tuple(replace(b, max_context=None) for b in budgets),
-        devices=() if incomplete and not footprint.slices else tuple(_devices(plan, context)),
+        devices=()
+        if incomplete and not footprint.slices
+        else tuple(_devices(shown, context, None if problem or survey else budgets[-1].max_context)),
         min_units=units,
-        stops_at=None if problem or incomplete else _stops(plan, limit),
+        stops_at=None if problem or incomplete else _stops(shown, limit),
         assumptions=()
         if survey
         else fit_words.assumptions(
             fit_words.Told(
-                footprint, cache, cluster, workload, engine, plan, parts, budgets, context, limit, incomplete
+                footprint,
+                cache,
+                cluster,
+                workload,
+                engine,
+                plan,
+                parts,
+                budgets,
+                context,
+                limit,
+                incomplete=incomplete,
+                divided=None if split is None else _context(split, "tight", limit),
+                taken=shown is split,
+                disk_units=None if incomplete else _without_memory(plan, cluster, context),
             ),
             chosen=chosen,
             why=why,
@@ -108,6 +134,12 @@ def _context(plan: Plan, name: str, limit: int | None) -> int | None:
     return None if found == FAR else found
 
 
+def _without_memory(plan: Plan, cluster: Cluster, context: int) -> int | None:
+    """The smallest count of the unit if memory tables (Engram) stayed on disk; None where there are none."""
+    slices = tuple(s for s in plan.slices if s.component != "memory")
+    return None if len(slices) == len(plan.slices) else _smallest(replace(plan, slices=slices), cluster, context)
+
+
 def _stops(plan: Plan, limit: int | None) -> int | None:
     if not plan.holds_weights("tight"):
         return 0
@@ -141,15 +173,20 @@ def _verdict(plan: Plan, context: int, problem: str, incomplete: bool) -> Answer
     return "tight" if plan.holds("tight", context) else "does_not_fit"
 
 
-def _devices(plan: Plan, context: int) -> list[Device]:
+def _devices(plan: Plan, context: int, most: int | None) -> list[Device]:
+    """The devices at a context; `most` is the largest that the server budget allows."""
     found = []
     loads = plan.loads(context)
     known = plan.caches(loads, context)
     held: Sequence[int | None] = [None] * len(loads) if known is None else known
-    for hardware, load, cache, usable in zip(plan.devices, loads, held, plan.usable("server"), strict=True):
+    further = {n: plan.caches(loads, n) for n in sorted({*_SHOWN, most or 0}) if context < n <= (most or 0)}
+    for at, (hardware, load, cache, usable) in enumerate(
+        zip(plan.devices, loads, held, plan.usable("server"), strict=True)
+    ):
         free = None if cache is None else usable - load.weights - cache
         over = hardware.visible_bytes - usable
-        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free))
+        longer = tuple((n, sizes[at]) for n, sizes in further.items() if sizes is not None)
+        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free, longer))
     return found
 
 

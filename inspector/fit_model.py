@@ -106,7 +106,8 @@ class Device:
     """One device under the server budget: `usable_bytes` - `weights` - `cache` = `free`, which may be negative.
 
     `replicated_bytes` are those of `weights` that another device holds too, `overhead` is what the budget keeps back
-    of the visible memory. `cache` and `free` are None where the cache is unknown.
+    of the visible memory. `cache` and `free` are None where the cache is unknown. `longer` are (tokens, bytes of cache)
+    for 8,192, 131,072 and the largest context, where that is more than asked and still fits.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Device:
     cache: int | None
     overhead: int
     free: int | None
+    longer: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,9 @@ class Told:
     context: int
     limit: int | None
     incomplete: bool = False
+    divided: int | None = None
+    disk_units: int | None = None
+    taken: bool = False
 
 
 def assumptions(
@@ -102,6 +105,7 @@ def _placed(told: Told, why: str, problem: str) -> Iterator[str]:
     if plan.placement in ("tp", "ep") and isinstance(told.cache, Cache):
         if any(p.sharding == "replicated" and p.row_bytes for x in told.cache.layers for p in x.parts):
             yield "latent rows and indexer keys are whole on every device: more devices give them no more context"
+            yield from _dcp(told)
         if told.cache.num_attention_heads is None:
             yield "the number of attention heads is not known, so whether it divides is not checked"
 
@@ -136,9 +140,29 @@ def _parts(told: Told) -> Iterator[str]:
         yield f"{name} on disk: {gib(size)} not resident"
     held = {s.component for s in parts.slices}
     if "memory" in held and "memory" not in parts.shared:
-        yield "memory tables (Engram) are resident, split by rows; --offload memory=disk keeps them out"
+        size = sum(s.bytes for s in parts.slices if s.component == "memory")
+        yield f"memory tables (Engram, {gib(size)}) are resident, split by rows{_on_disk(told)}"
     if "draft" in held and not told.workload.with_draft:
         yield "draft layers are loaded; their cache is not counted (--with-draft counts it)"
+
+
+def _dcp(told: Told) -> Iterator[str]:
+    """What dividing the rows gives, where it decides or would add context."""
+    most = next(b for b in told.budgets if b.name == "tight").max_context
+    if told.divided is None or most is None:
+        return
+    devices = len(told.plan.devices)
+    how = f"decode context parallelism (vLLM -dcp {devices}) divides them over {devices} devices"
+    if told.taken:
+        yield f"{how}: without it the asked context does not fit, so it is taken, in the tight budget only"
+    elif told.divided > most:
+        yield f"{how}: up to {told.divided:,} tokens in the tight budget instead of {most:,}; it is not assumed here"
+
+
+def _on_disk(told: Told) -> str:
+    if told.disk_units is None or told.incomplete:
+        return "; --offload memory=disk keeps them out"
+    return f"; with --offload memory=disk {told.disk_units}x {_kinds(told)[0].id} hold the context"
 
 
 def _silicon(told: Told) -> Iterator[str]:

@@ -215,7 +215,7 @@ def _legend(cells: Sequence[Cell]) -> tuple[palette.Shade, ...]:
 
 
 def _fills(reports: Sequence[Report]) -> tuple[palette.Shade, ...]:
-    return palette.FILLS[:5] if any(r.fits for r in reports) else ()
+    return palette.FILLS[:6] if any(r.fits for r in reports) else ()
 
 
 def _whole(cells: Sequence[Cell]) -> int:

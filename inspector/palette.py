@@ -35,6 +35,7 @@ FILLS: Final[tuple[Shade, ...]] = (
     Shade("weights", "weights", "#0072b2", "#ffffff"),
     Shade("copies", "weights held by other devices too", "#56b4e9", "#111111"),
     Shade("cache", "cache", "#e69f00", "#111111"),
+    Shade("longer", "cache of longer contexts that still fit", "#f7d78a", "#111111"),
     Shade("free", "free", "#d9ead3", "#111111"),
     Shade("kept", "kept back by the budget", "#c4c4c4", "#111111"),
     Shade("plain", "as if every weight had 16 bits", "#cfd8dc", "#111111"),

@@ -86,9 +86,24 @@ def _device(name: str, device: Device, fit: Fit) -> Bar:
         words = f"cache at {fit.context:,} tokens: {both(device.cache)}"
         shares.append(Share("cache", device.cache, _FILL["cache"], words))
     if device.free is not None and device.free >= 0:
+        shares += _longer(device)
+        left = device.free - sum(s.bytes for s in _longer(device))
         kept = Share("kept back", device.overhead, _FILL["kept"], f"kept back: {both(device.overhead)}")
-        shares += [Share("free", device.free, _FILL["free"], f"free: {both(device.free)}"), kept]
+        shares += [Share("free", left, _FILL["free"], f"free: {both(left)}"), kept]
     return Bar(name, state(device), tuple(shares), (device.usable_bytes, device.usable_bytes + device.overhead))
+
+
+def _longer(device: Device) -> list[Share]:
+    """What each longer context adds to the cache, as far as the device has room for it."""
+    shares = []
+    before = device.cache or 0
+    end = before + (device.free or 0)
+    for tokens, size in device.longer:
+        if before < size <= end:
+            words = f"cache up to {tokens:,} tokens: {both(size)}"
+            shares.append(Share(f"{tokens:,} tokens", size - before, _FILL["longer"], words))
+            before = size
+    return shares
 
 
 def state(device: Device) -> str:
