@@ -11,7 +11,6 @@ from inspector.columns import Column
 from inspector.fit_model import BUDGETS, Fit
 from inspector.model import Cell, Report
 from inspector.phrases import NONE, UNKNOWN, bits, counted, exact, sized
-from inspector.pictures import state
 from inspector.rollup import bits_per_weight, by_component, largest_first
 from inspector.sentences import contexts
 from inspector.treemap import cell_shade
@@ -120,7 +119,7 @@ def devices(fit: Fit, path: str) -> Sheet:
     for i, device in enumerate(fit.devices):
         values: list[tuple[str, int | None]] = [(n, getattr(device, n)) for n in names]
         figures = [Figure(sized(v), v, f"{path}.devices.{i}.{n}") for n, v in values]
-        rows.append((f"{i + 1}", device.name, *figures, state(device)))
+        rows.append((f"{i + 1}", device.name, *figures))
     columns = (
         Column("device", right=True),
         Column("name"),
@@ -130,7 +129,6 @@ def devices(fit: Fit, path: str) -> Sheet:
         Column(f"cache at {fit.context:,} tokens", right=True),
         Column("kept back", right=True),
         Column("free", right=True),
-        Column("in words"),
     )
     return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows))
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from inspector import cli
 from inspector.model import File, Report, TensorRow, Variant
 from inspector.render import render
 from inspector.sentences import answer, command
@@ -153,6 +154,20 @@ def test_a_menu_is_bars_with_the_budgets_across() -> None:
     assert (
         "Too far beyond every set to be drawn: 2x dgx-spark, raw: 257.70 GB (240.00 GiB); 2x dgx-spark, server" in text
     )
+
+
+def test_an_output_that_cannot_be_written_ends_with_2_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = tmp_path / "page.html"
+    there.write_text("before")
+    for path in (tmp_path / "no" / "page.html", tmp_path):
+        assert cli.main(["org/name", "--format", "html", "-o", str(path), "--offline"]) == 2
+        assert f"--output {path}" in capsys.readouterr().err
+    # Nothing could be read: the page of before stays whole.
+    assert cli.main([str(tmp_path / "none"), "-o", str(there)]) != 0
+    assert there.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_plain_text_imports_no_page_and_no_template_engine() -> None:
