@@ -131,7 +131,9 @@ def by_index(chosen: WeightSet, document: object, everything: Mapping[str, File]
     weight_map = document.get("weight_map") if isinstance(document, dict) else None
     if not isinstance(weight_map, Mapping):
         return chosen
-    names = {n for n in dict.fromkeys(v for v in weight_map.values() if isinstance(v, str)) if ".." not in n.split("/")}
+    values = weight_map.values()
+    strings = set(values) if set(map(type, values)) <= {str} else {v for v in values if isinstance(v, str)}
+    names = {n for n in strings if ".." not in n.split("/")}
     paths = sorted({posixpath.normpath(posixpath.join(chosen.folder, n)) for n in names if n and n[0] != "/"})
     if not paths:
         return chosen

@@ -33,7 +33,9 @@ class Twins:
         if found is None or b"\x00" in table:
             return reader.header()
         prefix = found[1]
-        key = table.replace(b'"' + prefix, b'"\x00').rstrip(b" ")
+        key = table.replace(b'"' + prefix, b'"\x00')
+        if key.endswith(b" "):
+            key = key.rstrip(b" ")
         known = self._known.get(key)
         own = prefix.decode("utf-8", "replace")
         if known is not None:

@@ -58,7 +58,7 @@ class Reader:
 
     def table(self) -> bytes:
         """The JSON as it stands in the file; empty where it is not all in."""
-        return bytes(self._buffer[_LENGTH : self._need]) if not self.missing else b""
+        return bytes(memoryview(self._buffer)[_LENGTH : self._need]) if not self.missing else b""
 
     def like(self, other: Header, old: str, own: str) -> Header:
         """The header where its JSON is that of `other` with `own` in the place of `old` in every name."""
@@ -187,16 +187,17 @@ def _metadata(value: object, file: str) -> Mapping[str, str]:
 
 def _tensors(table: dict[str, Any], file: str) -> tuple[TensorInfo, ...]:
     """Tensors in the order of their offsets. Sizes are checked once per distinct (dtype, shape)."""
-    sizes: dict[tuple[str, tuple[int, ...]], int | None] = {}
-    keys: dict[tuple[str, tuple[int, ...]], tuple[str, tuple[int, ...]]] = {}
+    keys: dict[tuple[str, tuple[int, ...]], tuple[str, tuple[int, ...], int | None]] = {}
     found: list[TensorInfo] = []
     new = tuple.__new__
     for name, entry in table.items():
         try:
             dtype, dims, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
             key = dtype, tuple(dims)
-            key = keys.setdefault(key, key)
-            size = sizes[key] if key in sizes else sizes.setdefault(key, _expected(dtype, key[1], name, file))
+            known = keys.get(key)
+            if known is None:
+                known = keys[key] = (*key, _expected(dtype, key[1], name, file))
+            dtype, shape, size = known
         except (TypeError, KeyError, ValueError):
             _refuse(name, entry, file)
         if type(start) is not int or type(end) is not int or not 0 <= start <= end <= _MAX_BYTES:
@@ -204,10 +205,16 @@ def _tensors(table: dict[str, Any], file: str) -> tuple[TensorInfo, ...]:
         if size is not None and end - start != size:
             raise MalformedFile(
                 file,
-                f"tensor {name[:200]!r}: {dtype} {list(key[1])} needs {size:,} bytes, its offsets span {end - start:,}",
+                f"tensor {name[:200]!r}: {dtype} {list(shape)} needs {size:,} bytes, its offsets span {end - start:,}",
             )
-        found.append(new(TensorInfo, (name, key[0], key[1], file, start, end)))
-    found.sort(key=lambda t: (t[4], t[5]))
+        found.append(new(TensorInfo, (name, dtype, shape, file, start, end)))
+    position = 0
+    for tensor in found:
+        if tensor[4] < position:
+            # Writers put names in the order of their data, so this is rare.
+            found.sort(key=lambda t: (t[4], t[5]))
+            break
+        position = tensor[5]
     return tuple(found)
 
 

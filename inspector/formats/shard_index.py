@@ -22,8 +22,8 @@ def parse(data: bytes, file: str) -> ShardIndex:
     weight_map = document.get("weight_map")
     if not isinstance(weight_map, dict):
         raise MalformedFile(file, f"weight_map is {_kind(weight_map)}, not an object", _ADVICE)
-    wrong = next((name for name, shard in weight_map.items() if not isinstance(shard, str)), None)
-    if wrong is not None:
+    if not set(map(type, weight_map.values())) <= {str}:
+        wrong = next(name for name, shard in weight_map.items() if not isinstance(shard, str))
         what = f"weight_map[{wrong[:200]!r}] is {_kind(weight_map[wrong])}, not a file name"
         raise MalformedFile(file, what, _ADVICE)
     shards = {shard: posixpath.normpath(shard) if shard else "" for shard in set(weight_map.values())}

@@ -159,7 +159,7 @@ def _file(state: State, repo: Repo, commit: str, file: Entry, route: Route, head
         location = f"/api/resolve-cache/{kind}/{repo.name}/{commit}/{quote(file.path)}?{etag}"
         return Answer(307, {"Location": location, **common}, b"Temporary Redirect")
     if wanted is None and "gzip" in headers.get("accept-encoding", "") and file.size:
-        packed = gzip_bytes(Slice(file, 0, file.size))
+        packed = state.packed(file, lambda: gzip_bytes(Slice(file, 0, file.size)))
         weak = {"Content-Encoding": "gzip", "ETag": f'W/"{file.oid}"', "X-Repo-Commit": commit}
         return Answer(200, weak, packed, chunked=True)
     return serve(file, wanted, common)

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs
 
 from tests.loopback.content import Entry
@@ -31,6 +31,7 @@ class State:
         self._signed: dict[str, tuple[Repo, Entry]] = {}
         self._windows: dict[tuple[str, str], tuple[float, int]] = {}
         self._line_free_at = 0.0
+        self._packed: dict[str, bytes] = {}
 
     def repo(self, kind: Kind, name: str) -> Repo | None:
         """The repo of that kind and name; case does not matter, as on the Hub."""
@@ -75,6 +76,16 @@ class State:
         if not self.settings.enforce:
             left = max(left, 1)
         return left, max(1, round(begun + self.settings.window - now))
+
+    def packed(self, entry: Entry, pack: Callable[[], bytes]) -> bytes:
+        """A file in gzip's form, made once: the Hub's CDN keeps it too."""
+        with self._lock:
+            found = self._packed.get(entry.content_id)
+        if found is None:
+            found = pack()
+            with self._lock:
+                self._packed[entry.content_id] = found
+        return found
 
     def pace(self, count: int) -> None:
         """Wait until the shared line has room for `count` more bytes."""
