@@ -12,7 +12,9 @@ install_project() { # install_project EXTRA
     fi
     if ! cmp -s pyproject.toml "$stamp" 2>/dev/null; then
         echo "installing into $venv ..." >&2
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$1]" >&2
+        # CI installs the versions that were last seen to work together; everybody else the newest that fit.
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+            ${CI:+--constraint requirements/ci.txt} --editable ".[$1]" >&2
         cp pyproject.toml "$stamp"
     fi
 }

@@ -147,7 +147,9 @@ def _table(rows: Sequence[str], found: Mapping[str, object]) -> str:
     assert isinstance(versions, dict)
     head = "| repo and link | program | wall s | x ours | requests | MB sent | peak MB | CPU s |\n" + "|---" * 8 + "|"
     made = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return f"{time.strftime('%Y-%m-%d')}, {found['machine']}; {made}.\n\n{head}\n" + "\n".join(rows) + "\n"
+    load = ", ".join(f"{n:.1f}" for n in os.getloadavg())
+    about = f"{time.strftime('%Y-%m-%d')}, {found['machine']}, load averages at the end {load}; {made}."
+    return f"{about}\n\n{head}\n" + "\n".join(rows) + "\n"
 
 
 def _machine() -> str:
