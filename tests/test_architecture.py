@@ -50,6 +50,8 @@ ROWS: dict[str, set[str]] = {
     "grouping": {"model", "dtypes", "components", "declared", "schemes"},
     "verdict": {"model", "declared"},
     "slicing": {"model", "components", "grouping"},
+    "noting": {"model"},
+    "json_faults": set(),
     "measure": {
         "model",
         "contradictions",
@@ -58,6 +60,7 @@ ROWS: dict[str, set[str]] = {
         "gguf_notes",
         "grouping",
         "hub_count",
+        "noting",
         "slicing",
         "verdict",
     },
