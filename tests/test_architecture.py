@@ -43,7 +43,7 @@ ROWS: dict[str, set[str]] = {
     "gguf_notes": {"model", "gguf_keys", "quant_names"},
     "cross_check": {"model"},
     "reading": {"model", "quant_names"},
-    "formats": {"errors", "model", "dtypes", "ggml_types", "gguf_values", "gguf_stream"},
+    "formats": {"json_faults", "errors", "model", "dtypes", "ggml_types", "gguf_values", "gguf_stream"},
     "companions": {"model"},
     "packing": set(),
     "schemes": {"model", "dtypes", "blocks", "companions", "packing", "lookup_tables", "ggml_types"},
