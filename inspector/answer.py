@@ -186,8 +186,6 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
 
 def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
     """The clusters and the workload asked for. Raises `UsageError` where a flag is wrong, before anything is read."""
-    from inspector.fit_model import Workload
-
     if request.kv_dtype not in (None, "auto", "default"):
         from inspector.kv_dtypes import dtype_named
 
@@ -196,10 +194,21 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
         from inspector.engines import engine_named
 
         engine_named(request.engine)
-    if not request.clusters and not request.machines:
-        return (), Workload(kv_dtype=request.kv_dtype, engine=request.engine, with_draft=request.with_draft)
+    workload = _workload(request)
+    if request.machines:
+        return request.machines, workload
+    if not request.clusters and request.hardware is None:
+        return (), workload
     from inspector.cluster import parse_cluster
     from inspector.hardware import load_hardware
+
+    rows = load_hardware(Path(request.hardware) if request.hardware is not None else None)
+    return tuple(parse_cluster(c, rows) for c in request.clusters), workload
+
+
+def _workload(request: Request) -> Workload:
+    """What is asked of a fit, with every assumption that flags replace; checked with or without a cluster."""
+    from inspector.fit_model import Workload
     from inspector.resident import check, parse_offload
 
     workload = Workload(
@@ -215,10 +224,7 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
         with_draft=request.with_draft,
     )
     check(workload)
-    if request.machines:
-        return request.machines, workload
-    rows = load_hardware(Path(request.hardware) if request.hardware else None)
-    return tuple(parse_cluster(c, rows) for c in request.clusters), workload
+    return workload
 
 
 def _size(text: str) -> int:

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
+from inspector import json_faults
 from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
 from inspector.formats import READERS, Reader, safetensors, shard_index
@@ -177,7 +178,7 @@ def _document(path: str, data: bytes, gathered: _Gathered) -> None:
     try:
         gathered.documents[path] = json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
     except (ValueError, RecursionError) as e:
-        raise MalformedFile(path, f"is not JSON: {e}", "It is ignored.") from None
+        raise MalformedFile(path, f"is not JSON: {json_faults.words(e)}", "It is ignored.") from None
     if not isinstance(gathered.documents[path], dict) and path.rpartition("/")[2] in CONFIGS:
         kind = type(gathered.documents.pop(path)).__name__
         raise MalformedFile(path, f"is a JSON {kind}, not an object", "It is ignored.")

@@ -145,7 +145,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--token", metavar="T", help="Hub token; HF_TOKEN keeps it out of the process list."),
     click.option("--endpoint", metavar="URL", help="Another Hub."),
     click.option(
-        "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up on a silent server."
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="For all requests of one repo together.",
     ),
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Files read at once."),
     click.option("--offline", is_flag=True, help="Local files and the cache only."),

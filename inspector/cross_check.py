@@ -31,7 +31,7 @@ def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tu
     ):
         if names:
             notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
-    return (*notes, *_total_size(index, headers, read))
+    return (*notes, *_total_size(index, headers, read, explained=not absent and not unlisted))
 
 
 def _agree(index: ShardIndex, prefix: str, headers: Sequence[Header]) -> bool:
@@ -45,8 +45,13 @@ def _agree(index: ShardIndex, prefix: str, headers: Sequence[Header]) -> bool:
     return total == len(index.weight_map)
 
 
-def _total_size(index: ShardIndex, headers: Sequence[Header], read: set[str]) -> tuple[Note, ...]:
-    """A note where the index claims another total than that of the headers, all of which were read."""
+def _total_size(
+    index: ShardIndex, headers: Sequence[Header], read: set[str], *, explained: bool = True
+) -> tuple[Note, ...]:
+    """A note where the index claims another total than that of the headers, all of which were read.
+
+    It may be `explained` where the index and the headers speak of the same tensors: else any rule that fits is chance.
+    """
     notes: list[Note] = []
     total = sum(h.tensor_bytes for h in headers)
     if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
@@ -54,7 +59,7 @@ def _total_size(index: ShardIndex, headers: Sequence[Header], read: set[str]) ->
             Note(
                 "index_total_size",
                 f"metadata.total_size says {index.total_size:,} bytes, the headers say {total:,}"
-                f"{_explain(index.total_size, headers, total)}",
+                f"{_explain(index.total_size, headers, total) if explained and total else ''}",
                 index.file,
             )
         )

@@ -18,6 +18,17 @@ CONTEXTS: Final = (2_048, 8_192, 32_768, 131_072, 1_048_576)
 WORDS: Final = {"fits": "fits", "tight": "tight", "does_not_fit": "does not fit", "unknown": "unknown"}
 
 
+_DECIDES: Final = (
+    "the worst device",
+    "decode context parallelism",
+    "memory tables",
+    "smallest count",
+    "no count",
+    "not all",
+)
+"""How assumptions begin that belong beside the budgets."""
+
+
 class Section(NamedTuple):
     """A title, phrases under it, and rows of a table (empty for none)."""
 
@@ -85,7 +96,7 @@ def cache(report: Report) -> Section:
 
 
 def budgets(fit: Fit) -> Section:
-    """Three budgets of the cluster, the assumptions under them."""
+    """Three budgets of the cluster; under them what decides, and which counts would do."""
     rows = tuple(
         (
             b.name,
@@ -102,7 +113,7 @@ def budgets(fit: Fit) -> Section:
         Column("context", right=True),
     )
     title = f"Fit on {fit.cluster} ({fit.engine}, {fit.placement}, {fit.context:,} tokens x {fit.sequences:,})"
-    return Section(title, (verdict(fit),), columns, rows)
+    return Section(title, tuple(a for a in fit.assumptions if a.startswith(_DECIDES)), columns, rows)
 
 
 def devices(fit: Fit) -> Section:
@@ -127,4 +138,5 @@ def devices(fit: Fit) -> Section:
         Column("cache", right=True),
         Column("free", right=True),
     )
-    return Section("Per device (server budget)", fit.assumptions, columns, rows)
+    rest = tuple(a for a in fit.assumptions if not a.startswith(_DECIDES))
+    return Section("Per device (server budget)", rest, columns, rows)

@@ -234,7 +234,7 @@ def _refuse(window: Window, magic: bytes) -> None:
         if magic.startswith(start):
             window.fault(words, advice, 0)
     window.fault(
-        f"starts with {magic!r}, a GGUF file with {MAGIC!r}",
+        f"starts with {magic.decode('latin-1')!r}, a GGUF file with {MAGIC.decode('latin-1')!r}",
         "Check that the file is what its name says; of a file split in raw pieces only the first has a header.",
         0,
     )

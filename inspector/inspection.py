@@ -16,6 +16,7 @@ from inspector import address, environment
 from inspector.collector import paused
 from inspector.keeping import Kept, open_store
 from inspector.model import Checkpoint, Cost, Footprint, Json, Listing, Note, Progress, Report, Source, TensorRow
+from inspector.noting import KEPT, few
 from inspector.sources import open_source
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def _report(loaded: Loaded, footprint: Footprint, rows: tuple[TensorRow, ...] | 
         index_total_size=totals[0] if len(totals) == 1 else None,
         hub_total=listing.hub_total,
         base_model=_base_model(checkpoint),
-        notes=(*checkpoint.notes, *footprint.notes),
+        notes=few((*checkpoint.notes, *footprint.notes), KEPT),
         cost=cost,
         tensor_rows=rows,
     )

@@ -61,6 +61,10 @@ def _plain(fields: Fields, count: int) -> Kinds:
     name = fields.first("sliding_window", "sliding_window_size")
     if name is None or fields.get("use_sliding_window") is False or fields.has("kv_lora_rank"):
         return ("full",) * count
+    if not fields.model_type and fields.get("use_sliding_window") is None:
+        where = fields.where(name)
+        message = f"{where} speaks of windows, and neither layer_types nor a model_type says which layers have one"
+        raise UnknownAttention(message, where)
     start = 0
     if fields.get("use_sliding_window") is True:
         start = fields.integer("max_window_layers", default=0, least=0)

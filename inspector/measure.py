@@ -25,6 +25,7 @@ from inspector.model import (
     TensorInfo,
     TensorRow,
 )
+from inspector.noting import merged
 from inspector.slicing import slices
 from inspector.verdict import contradictions, judge
 
@@ -71,10 +72,10 @@ def measure(
     parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
+    notes.extend(merged((n, kind.count) for part in parts for kind in part.kinds for n in kind.reading.notes))
     for part in parts:
         for kind in part.kinds:
             _add(sums, kind)
-            notes.extend(_counted(note, kind.count) for note in kind.reading.notes)
         notes.extend(_add_again(sums, part))
     cells = _cells(sums)
     declarations = [p.declaration for p in parts]
@@ -205,10 +206,6 @@ def _name(claim: Claim | None) -> str | None:
     if claim is None:
         return UNKNOWN
     return None if claim.precision is None else claim.precision.name
-
-
-def _counted(note: Note, count: int) -> Note:
-    return note if count == 1 else Note(note.code, f"{note.message} ({count:,} groups like this)", note.where)
 
 
 def _evidence(kinds: Sequence[Kind]) -> list[Evidence]:

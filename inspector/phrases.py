@@ -36,7 +36,7 @@ def headline(report: Report) -> tuple[Line, ...]:
     if report.files:
         size = both(report.file_bytes) if report.file_bytes is not None else "unknown bytes"
         weights = f"{bits(report.bits_per_weight)} bits per weight"
-        parameters = f"{counted(report.parameters)} parameters"
+        parameters = parameters_of(report)
         lines.append(Line("answer", (f"{size} in {many(report.files, 'file')}", parameters, weights)))
         lines.append(Line("answer", (verdict(report),)))
         lines += [Line("answer", (fit_verdict(f),)) for f in report.fits]
@@ -98,6 +98,11 @@ def many(number: int, noun: str) -> str:
 def counted(number: int | None) -> str:
     """A count in K, M, B or T, or the word unknown."""
     return UNKNOWN if number is None else count(number)
+
+
+def parameters_of(report: Report) -> str:
+    """How many parameters there are, with their noun: '763.21 B parameters', '1 parameter'."""
+    return f"{counted(report.parameters)} parameter" + ("" if report.parameters == 1 else "s")
 
 
 def bits(average: float | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from inspector.cache_model import Cache
 from inspector.fit_model import Fit
 from inspector.model import Report
-from inspector.phrases import bits, counted, many, verdict
+from inspector.phrases import bits, many, parameters_of, verdict
 from inspector.units import both
 
 
@@ -19,7 +19,7 @@ def answer(report: Report, fits: Sequence[Fit]) -> str:
     size = both(report.file_bytes) if report.file_bytes is not None else "Unknown bytes"
     parts = [
         f"{size} in {many(report.files, 'file')}",
-        f"{counted(report.parameters)} parameters at {bits(report.bits_per_weight)} bits per weight",
+        f"{parameters_of(report)} at {bits(report.bits_per_weight)} bits per weight",
         verdict(report),
         *[f"{lead(fit)}" for fit in fits],
     ]

@@ -30,10 +30,14 @@ def count(number: int) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share: '54.6 %', '<0.1 %' for a trace, '0 %' for none."""
+    """A share: '54.6 %', '<0.1 %' for a trace, '>99.9 %' for all but a trace, '0 %' for none, '100 %' for all."""
     if not part or not whole:
         return "0 %"
+    if part == whole:
+        return "100 %"
     share = 100 * part / whole
+    if 99.95 <= share < 100:
+        return ">99.9 %"
     return "<0.1 %" if share < 0.05 else f"{share:.1f} %"
 
 

@@ -46,7 +46,11 @@ def judge(
         Evidence(d.where, f"quant_method {d.method!r}") for d in declarations if d.method is not None and d.where
     ]
     if not found and verdict == "no":
-        found = [Evidence("", f"every weight is stored as {_list(_labels(cells))}, no scales, no quantisation config")]
+        found = [
+            Evidence(
+                "all headers", f"every weight is stored as {_list(_labels(cells))}, no scales, no quantisation config"
+            )
+        ]
     return Prequantised(
         verdict, _method(verdict, declarations), _summary(verdict, cells, unread), tuple(found[:_MOST_EVIDENCE])
     )

@@ -1,4 +1,4 @@
-"""The generated blocks of README.md: what the tool prints, and tables that the code holds."""
+"""The generated blocks of README.md and docs/fit.md: what the tool prints, and tables that the code holds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from difflib import unified_diff
 from types import MappingProxyType
 
 from inspector import cli
+from scripts.outcomes import table as outcome_table
 from scripts.verdicts import table as verdict_table
 from tests.loopback import LoopbackHub, load, names, quants
 
@@ -50,6 +51,18 @@ def menu(words: str, endpoint: str) -> str:
     return f"```console\n$ inspect {words}\n{text}\n```\n"
 
 
+def fit(words: str, endpoint: str) -> str:
+    """The command as typed, and of what it prints the headline and the budgets of each cluster."""
+    blocks = run(shlex.split(words), endpoint).rstrip("\n").split("\n\n")
+    text = "\n...\n".join([blocks[0], *[b for b in blocks if b.startswith("Fit on ")]])
+    return f"```console\n$ inspect {words}\n{text}\n...\n```\n"
+
+
+def outcomes(words: str, endpoint: str) -> str:
+    """Published outcomes beside the tool's answer."""
+    return outcome_table(endpoint)
+
+
 def run(words: Sequence[str], endpoint: str) -> str:
     """What `inspect` prints for these arguments against this Hub."""
     printed = io.StringIO()
@@ -72,7 +85,7 @@ def verdicts(words: str, endpoint: str) -> str:
 
 
 KINDS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
-    {"output": output, "menu": menu, "table": table, "verdicts": verdicts}
+    {"output": output, "fit": fit, "outcomes": outcomes, "menu": menu, "table": table, "verdicts": verdicts}
 )
 TABLES: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]] = MappingProxyType(
     {

@@ -17,12 +17,21 @@ from tests.loopback import LoopbackHub, load
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
+FIT = (ROOT / "docs" / "fit.md").read_text()
 
 
 def test_generated_blocks_are_current() -> None:
     """`scripts/readme` writes them again."""
     assert len(BLOCK.findall(README)) >= 3
     assert differences(README, written(README)) == []
+
+
+def test_the_table_of_outcomes_is_current_and_agrees() -> None:
+    fresh = written(FIT)
+    assert differences(FIT, fresh) == []
+    rows = [line for line in fresh.splitlines() if line.startswith("| ") and line.endswith((" yes |", " NO |"))]
+    assert len(rows) >= 19
+    assert not [row for row in rows if row.endswith(" NO |")]
 
 
 def test_every_flag_in_readme_exists() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
+from inspector import json_faults
 from inspector.dtypes import BITS
 from inspector.errors import MalformedFile
 from inspector.model import Alike, Header, Note, TensorInfo
@@ -111,7 +112,10 @@ def parse(data: bytes, file: str, file_size: int | None = None) -> Header:
     raw = data[_LENGTH:end]
     if raw[:1] != b"{":
         raise MalformedFile(
-            file, f"header starts with {raw[:1]!r}, not '{{'", "This is not a safetensors file.", offset=8
+            file,
+            f"header starts with {raw[:1].decode('latin-1')!r}, not '{{'",
+            "This is not a safetensors file.",
+            offset=8,
         )
     table = _decode(raw, file)
     metadata = _metadata(table.pop("__metadata__", None), file)
@@ -163,7 +167,7 @@ def _loads(text: str, file: str, *, careful: bool = False) -> dict[str, Any]:
     except RecursionError:
         raise MalformedFile(file, "header JSON is nested too deeply") from None
     except ValueError as e:
-        raise MalformedFile(file, f"header is not JSON: {e}") from None
+        raise MalformedFile(file, f"header is not JSON: {json_faults.words(e)}") from None
     if type(value) is not dict:
         raise MalformedFile(file, f"header is a JSON {type(value).__name__}, not an object")
     return value

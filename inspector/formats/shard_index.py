@@ -10,6 +10,7 @@ import json
 import posixpath
 from typing import Any, NoReturn
 
+from inspector import json_faults
 from inspector.errors import MalformedFile
 from inspector.model import ShardIndex
 
@@ -63,7 +64,7 @@ def _object(data: bytes, file: str) -> dict[str, Any]:
     except RecursionError:
         raise MalformedFile(file, "JSON is nested too deeply", _ADVICE) from None
     except ValueError as e:
-        raise MalformedFile(file, f"is not JSON: {e}", _ADVICE) from None
+        raise MalformedFile(file, f"is not JSON: {json_faults.words(e)}", _ADVICE) from None
     if not isinstance(value, dict):
         raise MalformedFile(file, f"is {_kind(value)}, not an object", _ADVICE)
     return value

@@ -7,6 +7,7 @@ from itertools import groupby
 from inspector import fit_tables, key_table, phrases, tables
 from inspector.escape import markdown
 from inspector.model import Report
+from inspector.noting import SHOWN, few
 from inspector.tables import Table
 
 
@@ -32,7 +33,7 @@ def _report(report: Report) -> list[str]:
     for table in tables.tables(report):
         blocks += _table(table)
     notes = []
-    for note in report.notes:
+    for note in few(report.notes, SHOWN):
         where = f" ({markdown(note.where)})" if note.where else ""
         notes.append(f"- **{markdown(note.code)}**: {markdown(note.message)}{where}")
     if notes:

@@ -10,6 +10,7 @@ from inspector.columns import cut, fitting, join, layout, measure, wrap
 from inspector.escape import terminal
 from inspector.fit_tables import Section
 from inspector.model import Note, Report
+from inspector.noting import SHOWN, few
 from inspector.tables import Table
 
 _LONGEST = 600
@@ -114,7 +115,7 @@ def _escaped(table: Table) -> Table:
 
 def _notes(notes: Iterable[Note], width: int, paint: Paint, mark: str = "") -> list[str]:
     lines = []
-    for note in notes:
+    for note in few(notes, SHOWN):
         where = f" ({terminal(note.where, 2 * width)})" if note.where else ""
         text = f"{mark}note {terminal(note.code, width)}: {terminal(note.message, _LONGEST)}{where}"
         lines += [paint(line, "note") for line in wrap(text, width, "  ")]

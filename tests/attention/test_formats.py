@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.cache import cache_of
-from inspector.cache_model import Cache
+from inspector.cache_model import Cache, UnknownCache
 from inspector.errors import UsageError
 from inspector.kv_dtypes import declared_dtype, dtype_named, find_dtype
 
@@ -122,3 +122,13 @@ def test_what_the_answer_needs_beside_bytes() -> None:
     assert cache("gemma-2-9b").layers[1].window is None
     assert cache("gemma-3n-e4b-shared").families == (("window", 16), ("full attention", 4), ("shared kv", 15))
     assert (cache("qwen3.5-27b").state_dtype, cache("qwen3.5-27b").conv_dtype) == ("fp32", "bf16")
+
+
+def test_a_window_that_no_layer_is_said_to_have_leaves_the_cache_unknown() -> None:
+    # original/config.json of gpt-oss: half of its layers have the window, and only its code says which.
+    shape = {"num_hidden_layers": 24, "head_dim": 64, "num_attention_heads": 64, "num_key_value_heads": 8}
+    found = cache_of({**shape, "hidden_size": 2880, "sliding_window": 128})
+    assert isinstance(found, UnknownCache)
+    assert "which layers" in found.reason
+    assert found.where == "sliding_window"
+    assert isinstance(cache_of({**shape, "hidden_size": 2880}), Cache)

@@ -72,8 +72,8 @@ def test_a_file_cut_off_in_its_data_gives_the_header_and_a_note() -> None:
 A = '"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}'
 BAD: dict[str, tuple[bytes, int, str]] = {
     "not-json": (packed(b"{nope"), 0, "not JSON"),
-    "not-object": (packed(b"[1]"), 0, "starts with b'['"),
-    "leading-space": (packed(b' {"a":1}'), 0, "starts with b' '"),
+    "not-object": (packed(b"[1]"), 0, "starts with '['"),
+    "leading-space": (packed(b' {"a":1}'), 0, "starts with ' '"),
     "not-utf8": (packed(b'{"\xff":1}'), 0, "not UTF-8"),
     "trailing-bytes": (packed(("{" + A + "}").encode()), 7, "cover"),
     "double-key": (packed(("{" + A + "," + A + "}").encode()), 4, "'a' twice"),

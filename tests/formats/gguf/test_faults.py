@@ -35,7 +35,7 @@ BAD: dict[str, tuple[bytes, int | None, str]] = {
     "html": (b"<!DOCTYPE html><html>", 0, "HTML"),
     "lfs": (b"version https://git-lfs.github.com/spec/v1\n", 0, "Git LFS pointer"),
     "zip": (b"PK\3\4" + b"\0" * 30, 0, "ZIP"),
-    "other": (b"{\"a\": 1}", 0, r"starts with b'\{\"a\"', a GGUF file with b'GGUF'"),
+    "other": (b"{\"a\": 1}", 0, r"starts with '\{\"a\"', a GGUF file with 'GGUF'"),
     "raw-split-part": (b"\x00\x12\x34\x56" * 10, 0, "split in raw pieces"),
     "strings-2^63": (head([array(8, HUGE)]), 37, f"{HUGE:,} elements.*limit is 256,000,000"),
     "string-2^63": (head([W.string("k") + W.pack("IQ", 8, HUGE)]), 37, f"{HUGE:,} bytes"),
