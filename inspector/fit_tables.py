@@ -61,11 +61,16 @@ def verdict(found: Fit) -> str:
 
 
 def sections(report: Report) -> tuple[Section, ...]:
-    """Where clusters were asked about: the cache by context, then each with budgets, devices and assumptions."""
-    found = [cache(report)] if report.cache is not None and report.fits else []
+    """The cache by context where it or a cluster was asked about, then each cluster with budgets and devices."""
+    found = [cache(report)] if report.cache is not None and (report.fits or _about_cache(report)) else []
     for fit in report.fits:
         found += [budgets(fit), devices(fit)]
     return tuple(found)
+
+
+def _about_cache(report: Report) -> bool:
+    """Whether the cache was asked about: by its dtype, or of a folder with a config alone."""
+    return not report.files or (report.cache is not None and report.cache.kv_dtype_reason == "as asked")
 
 
 def slope(report: Report) -> str:

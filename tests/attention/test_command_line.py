@@ -124,3 +124,12 @@ def test_a_real_config_has_a_number_or_a_reason(config: Path, capsys: pytest.Cap
     text = (config / "config.json").read_text()
     if any(sign in text for sign in ('"linear_attention"', '"kv_lora_rank"', '"sliding_attention"', '"compress_rat')):
         assert families - DENSE, families
+
+
+def test_the_cache_by_context_is_shown_where_it_was_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([str(folder(tmp_path, {**V3, "max_position_embeddings": 1 << 20})), "--kv-dtype", "bf16", "--plain"])
+    text = capsys.readouterr().out
+    for tokens in (2_048, 8_192, 32_768, 131_072, 1_048_576):
+        assert f"{tokens:,}" in text and f"{tokens * 70_272:,}" in text
