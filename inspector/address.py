@@ -57,7 +57,10 @@ def parse(
     the Hub. Raises `UsageError` for text that names nothing, and `SourceError` for a local path that is not there.
     """
     text = _written(text)
-    if not text or not (text.isprintable() or _exists(text)):
+    local = (
+        text.startswith(("./", "../", "~/")) or text in (".", "..", "~") or Path(text).is_absolute() or _folder(text)
+    )
+    if not text or not (text.isprintable() or local or _exists(text)):
         raise UsageError("REPO", f"{terminal(text, 80)!r} names no repo", "Write org/name, a URL or a path.")
     if kind is not None and kind not in _KINDS.values():
         raise UsageError("--repo-type", f"{terminal(kind, 40)} is none of model, dataset, space")
@@ -69,7 +72,7 @@ def parse(
             advice = "Name what it holds: FILE#org/name@revision."
             raise UsageError(place, f"{terminal(text, 80)} is a snapshot, which has its own", advice)
         return Address("snapshot", recorded[0], repo=recorded[1])
-    if text.startswith(("./", "../", "~/")) or text in (".", "..", "~") or Path(text).is_absolute() or _folder(text):
+    if local:
         if revision is not None:
             raise UsageError("--revision", f"{terminal(text, 80)} is a local path, which has no revisions")
         return _local(text)

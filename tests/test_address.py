@@ -187,6 +187,10 @@ def test_a_local_name_that_is_no_text_is_taken_as_it_is(tmp_path: Path) -> None:
     assert parse("two\nlines") == Address("local", "two\nlines")
     with pytest.raises(UsageError):
         parse(os.fsdecode(b"absent\xff"))
+    (tmp_path / os.fsdecode(b"d\xff")).mkdir()
+    assert parse(os.fsdecode(b"./d\xff")).kind == "local"
+    with pytest.raises(SourceError, match="no such file or folder"):
+        parse(os.fsdecode(b"./absent\xff"))
 
 
 def test_an_empty_revision_and_a_wrong_endpoint_are_blamed_on_their_flag() -> None:
