@@ -17,6 +17,7 @@ from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
 from inspector.formats import READERS, Reader, safetensors, shard_index
 from inspector.gguf_notes import notes as gguf_notes
+from inspector.learning import sized, told
 from inspector.model import (
     ALL,
     Checkpoint,
@@ -95,6 +96,8 @@ def load(
             # Whoever waits for a server wakes: an interrupted run ends at once.
             source.close()
             raise
+    if any(f.size is None for f in selection.files):
+        listing, selection = sized(listing, selection, {p: h.file_size for p, h in gathered.headers.items()})
     checkpoint = _assemble(listing, selection, gathered)
     chosen = {h.file for h in checkpoint.headers}
     return Loaded(checkpoint, gathered.beyond, {p: h for p, h in gathered.headers.items() if p not in chosen})
@@ -200,6 +203,8 @@ def fill(source: Source, file: File, format: str, length: int) -> Reader:
         got = source.stream(file.path, position, wanted, reader.feed)
         position += got
         wanted = reader.missing if got == wanted else 0
+    if file.size is None and not taken_apart(file.name).piece:
+        reader.told(told(source, file.path))
     return reader
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from inspector.checkpoint import load
 from inspector.errors import InspectorError
 from inspector.formats import READERS, Reader
+from inspector.learning import told
 from inspector.model import Cost, Listing, Progress, Selection, Source
 from inspector.quant_names import taken_apart
 from inspector.snapshot_model import Asked, Fault, Piece, Read, Recorded
@@ -59,6 +60,10 @@ class RecordingSource:
             raise
         self._keep(path, start, run, ends=handed < length and not stopped)
         return handed
+
+    def size_of(self, path: str) -> int | None:
+        """What the source behind has learned of a file's size."""
+        return told(self._source, path)
 
     def small(self, path: str) -> bytes:
         """Hand on a whole file and keep it."""

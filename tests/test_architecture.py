@@ -51,6 +51,7 @@ ROWS: dict[str, set[str]] = {
     "verdict": {"model", "declared"},
     "slicing": {"model", "components", "grouping"},
     "noting": {"model"},
+    "learning": {"model"},
     "json_faults": set(),
     "measure": {
         "model",
@@ -142,6 +143,8 @@ ROWS: dict[str, set[str]] = {
     "selection": {"model", "errors", "picking", "quant_names", "quants", "sets", "weights"},
     "checkpoint": {
         "model",
+        "json_faults",
+        "learning",
         "cross_check",
         "errors",
         "formats",

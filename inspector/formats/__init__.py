@@ -22,6 +22,10 @@ class Reader(Protocol):
         """Take the next bytes. True when the header is complete. Raises `MalformedFile`."""
         ...
 
+    def told(self, file_size: int | None) -> None:
+        """Take the file's size where an answer stated it and the listing did not."""
+        ...
+
     @property
     def received(self) -> int:
         """Bytes taken so far."""

@@ -44,6 +44,10 @@ class Reader:
         self._complete = self._stream.feed(chunk)
         return self._complete
 
+    def told(self, file_size: int | None) -> None:
+        """Take the file's size where an answer stated it and the listing did not."""
+        self._size = file_size
+
     @property
     def received(self) -> int:
         """Bytes taken so far."""

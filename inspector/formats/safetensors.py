@@ -43,6 +43,10 @@ class Reader:
             self._need = _LENGTH + header_length(self._file, self._buffer, self._size)
         return len(self._buffer) >= self._need
 
+    def told(self, file_size: int | None) -> None:
+        """Take the file's size where an answer stated it and the listing did not."""
+        self._size = file_size
+
     @property
     def received(self) -> int:
         """Bytes taken so far."""

@@ -61,6 +61,7 @@ class HubSource:
         self._listing: Listing | None = None
         self._sizes: dict[str, int | None] = {}
         self._signed: dict[str, str] = {}
+        self._learned: dict[str, int] = {}
 
     @property
     def jobs(self) -> int:
@@ -98,6 +99,8 @@ class HubSource:
             try:
                 target = remembered or url
                 reading = self._http.stream(target, start + handed, length - handed, count, size=size)
+                if size is None and reading.size is not None:
+                    self._learned[path] = reading.size
                 if self._http.away(reading.url):
                     self._signed[path] = reading.url
                 break
@@ -109,6 +112,10 @@ class HubSource:
                     continue
                 raise self._said(e.answer, path) from None
         return handed
+
+    def size_of(self, path: str) -> int | None:
+        """What an answer said of a file's size that the listing left out; None where none did."""
+        return self._learned.get(path)
 
     def small(self, path: str) -> bytes:
         """The whole of a small text file (at most 100 MB), packed on its way."""

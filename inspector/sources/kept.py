@@ -16,6 +16,7 @@ from typing import Any, Final
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.keeping import COMMIT
+from inspector.learning import told
 from inspector.model import Cost, File, Listing, Note, Ref, Source
 from inspector.store import Store
 
@@ -74,6 +75,10 @@ class KeptSource:
         if key is not None and len(whole) == start + handed <= _MOST:
             self._store.put(key, whole)
         return handed
+
+    def size_of(self, path: str) -> int | None:
+        """What the source behind has learned of a file's size."""
+        return told(self._behind, path)
 
     def small(self, path: str) -> bytes:
         """The whole of a small text file."""

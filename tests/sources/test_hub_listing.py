@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from inspector import address
+from inspector.checkpoint import load
 from inspector.errors import SourceError
 from inspector.sources import open_source
-from tests.loopback import Fault, LoopbackHub, Repo, RequestInfo
+from tests.loopback import Fault, LoopbackHub, Repo, RequestInfo, Virtual
 from tests.sources.hub_cases import CONFIG, HEADER, REPO, SHARD, arrived, forget, read, source
 
 
@@ -109,6 +110,29 @@ def test_a_mirror_without_any_sizes_says_so_and_still_reads() -> None:
         assert read(src, "deep/er/notes.txt", 3, 100) == b"lo"
         assert read(src, "deep/er/notes.txt", 5, 100) == b""
         assert hub.totals()["cdn"] == 0
+
+
+def test_a_mirror_without_sizes_states_them_with_its_ranges() -> None:
+    def no_tree(request: RequestInfo) -> Fault | None:
+        return Fault(status=404, body=b"{}") if request.route == "tree" else None
+
+    head = json.dumps({"a": {"dtype": "U8", "shape": [10**9], "data_offsets": [0, 10**9]}}).encode()
+    begin = len(head).to_bytes(8, "little") + head
+    whole, cut = Virtual(begin, len(begin) + 10**9), Virtual(begin, len(begin) + 10**9 - 5)
+    twin: dict[str, bytes | Virtual] = {
+        "model.safetensors": whole,
+        "config.json": b"{}",
+        "original/model.safetensors": whole,
+    }
+    repos = [Repo.build("org/twin", twin), Repo.build("org/cut", {"model.safetensors": cut})]
+    with LoopbackHub(repos, sizes=False, mirror=True, faults=no_tree) as hub:
+        found, short = (load(source(hub, f"org/{name}")).checkpoint for name in ("twin", "cut"))
+    assert [f.size for f in found.selection.files] == [whole.size]
+    assert [f.size for f in found.listing.files] == [None, whole.size, None]
+    # Of what was not read nothing is known.
+    assert [e.bytes for e in found.selection.excluded] == [None]
+    assert [n.code for n in found.notes] == ["sizes_unknown"]
+    assert [n.code for n in short.notes] == ["sizes_unknown", "truncated"]
 
 
 def test_a_tree_that_never_ends_is_given_up() -> None:
