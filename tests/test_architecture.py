@@ -133,6 +133,7 @@ ROWS: dict[str, set[str]] = {
         *("errors", "escape", "snapshot_file", "snapshot_manifest", "snapshot_model", "snapshot_zip"),
     },
     "recording": {
+        "learning",
         *("errors", "model", "checkpoint", "formats", "quant_names", "weights", "snapshot_model", "snapshot_zip"),
     },
     "locking": {
