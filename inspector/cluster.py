@@ -15,6 +15,7 @@ from inspector.units import both
 MAX_DEVICES: Final = 4096
 _FLAG: Final = "--cluster"
 _COUNT: Final = re.compile(r"^([-+]?\d+(?:\.\d+)?)\s*[x×*]\s*(\S.*)$", re.IGNORECASE)
+_AFTER: Final = re.compile(r"^(\S.*?)\s+[x×*]\s*([-+]?\d+)$", re.IGNORECASE)
 _PLUS: Final = re.compile(r"\s+\+\s+|\s*\+\s*(?=\d+\s*[x×*])")
 
 
@@ -30,7 +31,10 @@ def parse_cluster(text: str, rows: Sequence[Hardware] | None = None) -> Cluster:
         raise UsageError(_FLAG, "is empty", _EXAMPLE)
     units: list[tuple[int, Hardware]] = []
     assumptions: list[str] = []
-    for part in [shown] if find_hardware(shown, known) else _PLUS.split(shown):
+    parts = [shown] if find_hardware(shown, known) else _PLUS.split(shown)
+    if len(parts) == 1 and shown.endswith(" +"):
+        raise UsageError(_FLAG, f"{shown[:60]!r} has nothing after its plus", _EXAMPLE)
+    for part in parts:
         count, hardware = _unit(part.strip(), known)
         units.append((count, hardware))
         assumptions += [a for a in _read_as(part.strip(), hardware) if a not in assumptions]
@@ -53,9 +57,10 @@ def _unit(part: str, rows: Sequence[Hardware]) -> tuple[int, Hardware]:
     if whole is not None:
         return 1, whole
     found = _COUNT.match(part)
-    if found is None:
+    after = _AFTER.match(part) if found is None else None
+    if found is None and after is None:
         raise _unknown(part, rows)
-    number, name = found[1], found[2]
+    number, name = (found[1], found[2]) if found is not None else (after[2], after[1]) if after else ("", "")
     if not number.isdigit() or not 0 < int(number[:9]) <= MAX_DEVICES or len(number) > 9:
         message = f"{part[:60]!r} asks for {number[:20]} units, not a whole number from 1 to {MAX_DEVICES:,}"
         raise UsageError(_FLAG, message, _EXAMPLE)

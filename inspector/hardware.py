@@ -76,8 +76,23 @@ def user_hardware(path: Path) -> tuple[Hardware, ...]:
     return rows
 
 
+_SIZED: Final = re.compile(r"^(.*\S)[\s(-]*?(?<!\d)(\d{1,4})\s*gi?b?\s*\)?$", re.IGNORECASE)
+
+
 def find_hardware(name: str, rows: Sequence[Hardware]) -> Hardware | None:
-    """The row that a name, id or alias means, in any spelling; None where none does."""
+    """The row that a name, id or alias means, in any spelling; None where none does.
+
+    A size after the name is as sold, so what the driver shows may be up to 15 % less: "RTX 5090 32GB".
+    """
+    found = _named(name, rows)
+    sized = _SIZED.match(name) if found is None and len(name) <= 100 else None
+    if sized is None:
+        return found
+    found, sold = _named(sized[1], rows), int(sized[2]) << 30
+    return found if found is not None and 0.85 * sold <= found.visible_bytes <= 1.01 * sold else None
+
+
+def _named(name: str, rows: Sequence[Hardware]) -> Hardware | None:
     key = name_key(name)
     return next((row for row in rows if key in {name_key(n) for n in (row.id, row.name, *row.aliases)}), None)
 
