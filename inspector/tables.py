@@ -149,7 +149,8 @@ def excluded(report: Report) -> Table:
     for entry in report.excluded:
         groups.setdefault((entry.path.rpartition("/")[0], entry.reason), []).append(entry)
     rows = tuple((_label(folder, g), sized(_sum(g)), reason) for (folder, reason), g in groups.items())
-    columns = (Column("path", floor=16), Column("bytes", right=True), Column("reason"))
+    # A path must be whole to be found, so the reason gives way; where even that is too much, each row is a record.
+    columns = (Column("path"), Column("bytes", right=True), Column("reason", floor=24))
     return Table("Excluded", columns, rows)
 
 

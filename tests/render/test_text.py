@@ -219,3 +219,13 @@ def test_no_report_is_no_text() -> None:
 def test_an_unknown_format_is_named() -> None:
     with pytest.raises(ValueError, match="'yaml' is none of text, json, markdown, csv"):
         render("yaml", (V41,))
+
+
+@pytest.mark.parametrize("folder", ["transformer", "a/folder/with/a/long/name/of/its/own"])
+def test_the_ledger_never_cuts_a_path_that_fits_the_width(folder: str) -> None:
+    paths = [f"{folder}/diffusion_model-{i:05d}.fp16.bin" for i in (1, 2)]
+    reasons = ["PyTorch pickle, another format, never read here", "another variant (fp16), which is not the chosen one"]
+    report = replace(V41, excluded=tuple(map(Excluded, paths, (5_000_000_000, 7), reasons)))
+    lines = render("text", (report,), width=80).splitlines()
+    assert all(any(path in line for line in lines) for path in paths)
+    assert all(len(line) <= 80 for line in lines)
