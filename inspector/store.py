@@ -68,16 +68,19 @@ class Store:
                 os.utime(path)
         return content
 
-    def put(self, key: str, content: bytes) -> None:
-        """Keep `content`, replacing what was there."""
+    def put(self, key: str, *content: bytes) -> None:
+        """Keep `content`, its parts one after another, replacing what was there."""
+        checksum, length = 0, sum(map(len, content))
+        for part_of in content:
+            checksum = zlib.crc32(part_of, checksum)
         path = self._path(key)
         part = path.with_name(f"{secrets.token_hex(8)}.part")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 with part.open("wb") as file:
-                    file.write(b"%s %08x %d\n" % (MAGIC, zlib.crc32(content), len(content)))
-                    file.write(content)
+                    file.write(b"%s %08x %d\n" % (MAGIC, checksum, length))
+                    file.writelines(content)
                 part.replace(path)
             except BaseException:
                 with suppress(OSError):
@@ -85,7 +88,7 @@ class Store:
                 raise
         except OSError:
             return
-        self._written += len(content)
+        self._written += length
 
     def tidy(self) -> None:
         """Remove the least used entries beyond the limit, and parts that a killed process left an hour ago or more."""

@@ -119,6 +119,7 @@ def test_options_reach_the_library(asked: Asked) -> None:
         "timeout": 1.5,
         "jobs": 3,
         "offline": True,
+        "cached": True,
         "clusters": (),
         "workload": Workload(),
         "survey": False,
@@ -132,7 +133,13 @@ def test_what_was_not_said_is_left_to_the_library(asked: Asked) -> None:
     options = dict(asked[0][1])
     assert options.pop("clusters") == ()
     assert options.pop("workload") == Workload()
+    assert options.pop("cached") is True
     assert set(options.values()) == {None, False}
+
+
+def test_no_cache_reaches_the_library(asked: Asked) -> None:
+    assert cli.main(["--no-cache", "org/good"]) == 0
+    assert asked[0][1]["cached"] is False
 
 
 def test_the_workload_reaches_the_library(asked: Asked) -> None:

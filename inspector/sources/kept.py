@@ -71,9 +71,8 @@ class KeptSource:
 
         handed += self._source(path).stream(path, start + handed, length - handed, keep)
         before = (kept or b"")[: start + handed - sum(map(len, parts))]
-        whole = b"".join((before, *parts))
-        if key is not None and len(whole) == start + handed <= _MOST:
-            self._store.put(key, whole)
+        if key is not None and len(before) + sum(map(len, parts)) == start + handed <= _MOST:
+            self._store.put(key, before, *parts)
         return handed
 
     def size_of(self, path: str) -> int | None:
