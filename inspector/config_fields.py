@@ -109,7 +109,9 @@ class Fields:
 
 
 def fields_of(config: Mapping[str, Json]) -> Fields:
-    """The fields of the config's language model, nested or flat."""
+    """The fields of the config's language model, nested or flat. Raises where `text_config` is no object."""
+    if not isinstance(config.get("text_config"), Mapping | None):
+        raise UnknownAttention("text_config should be an object", "text_config")
     for path in NESTED:
         found: Json = config
         for key in path:

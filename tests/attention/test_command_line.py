@@ -83,6 +83,7 @@ def test_an_empty_folder_has_no_cache_and_says_why(tmp_path: Path, capsys: pytes
         ({"layer_types": ["full_attention"] * 99}, "layer_types"),
         ({"layer_types": ["telepathy"] * 61}, "telepathy"),
         ({"max_position_embeddings": -5}, "max_position_embeddings"),
+        ({"text_config": [1]}, "text_config"),
     ],
 )
 def test_a_hostile_config_is_unknown_and_names_the_key(
