@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from inspector import address, environment
@@ -150,9 +151,8 @@ def _import_ahead() -> None:
     """Import what comes after the reading, while servers are waited for."""
 
     def load() -> None:
-        import inspector.measure
-        import inspector.menu
-        import inspector.outlook  # noqa: F401
+        for name in ("inspector.measure", "inspector.menu", "inspector.outlook"):
+            import_module(name)
 
     threading.Thread(target=load, name="inspect-imports", daemon=True).start()
 
