@@ -44,7 +44,7 @@ ROWS: dict[str, set[str]] = {
     "cross_check": {"model"},
     "store": set(),
     "report_form": {"model", "cache_model", "fit_model"},
-    "keeping": {"model", "report_form", "store"},
+    "keeping": {"__version__", "model", "report_form", "store"},
     "twins": {"formats", "model"},
     "trust": {"environment", "errors"},
     "connections": {"errors", "escape", "trust"},

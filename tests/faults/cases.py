@@ -239,7 +239,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "listing without sizes, in pages of three",
         RIGHT,
-        "the tree is asked page by page; sizes are unknown, with a note",
+        "the tree is asked page by page; ranges tell the weights' sizes, others are unknown, with a note",
         settings={"sizes": False, "page": 3},
         says="no size for",
     ),

@@ -56,7 +56,8 @@ def test_fault(case: Case, clean: Report) -> None:
         sizes = {f: len(t) for f, t in shards().items()}
         assert report.tensors == TENSORS - sizes[SHARD]
     elif not case.settings.get("sizes", True):
-        assert (report.tensors, report.parameters, report.file_bytes) == (TENSORS, 8_030_261_248, None)
+        # The ranges that were read tell how large the weight files are.
+        assert (report.tensors, report.parameters, report.file_bytes) == (TENSORS, 8_030_261_248, clean.file_bytes)
     else:
         assert without(report, "retried") == without(clean)
 
@@ -83,4 +84,6 @@ def test_an_expired_url_is_asked_for_once_more_only() -> None:
     with LoopbackHub([load(REPO)], faults=case.faults) as hub:
         inspect(REPO, endpoint=hub.endpoint)
         asked = [r for r in hub.requests if r.request.file == SHARD]
+    # The log is in the order in which answers ended.
+    asked.sort(key=lambda r: r.request.number)
     assert [r.request.server for r in asked] == ["hub", "cdn", "hub", "cdn"]
