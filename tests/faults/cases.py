@@ -16,12 +16,13 @@ SHARD = "model-00002-of-00004.safetensors"
 
 RIGHT = "the right report"
 PARTIAL = "the other files are reported, this one is named, status 3"
+BEFORE = "what came before is reported, the rest is named, status 3"
 ERROR = "an error, status 3"
 
 
 @dataclass(frozen=True)
 class Case:
-    """`outcome` is `RIGHT`, `PARTIAL` or `ERROR`; `says` is in the note or the error; `retried` requests went twice."""
+    """`outcome` is one of the four above; `says` is in the note or the error; `retried` requests went twice."""
 
     name: str
     outcome: str
@@ -178,7 +179,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         "429 that asks for more than --timeout",
-        PARTIAL,
+        BEFORE,
         "told at once, not waited for",
         shard(Fault(status=429, headers={"Retry-After": "900", "RateLimit": None}), server="hub", times=EVER),
         says="a wait of 900 s is needed",
