@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final, Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from inspector import environment, snapshot_file
+from inspector import snapshot_file
 from inspector.errors import SourceError, UsageError
 from inspector.escape import terminal
+from inspector.net import environment
 
 Kind = Literal["model", "dataset", "space", "local", "snapshot", "url"]
 

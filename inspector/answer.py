@@ -15,8 +15,8 @@ from inspector.escape import terminal
 from inspector.progress import shown
 
 if TYPE_CHECKING:
-    from inspector.fit_model import Cluster, Workload
     from inspector.model import Report
+    from inspector.model.fit_model import Cluster, Workload
 
 FORMATS: Final = ("text", "json", "markdown", "csv", "html", "svg")
 """What `--format` takes: `render.FORMATS`, written out so that `--help` need not import the report's values."""
@@ -187,11 +187,11 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
 def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
     """The clusters and the workload asked for. Raises `UsageError` where a flag is wrong, before anything is read."""
     if request.kv_dtype not in (None, "auto", "default"):
-        from inspector.kv_dtypes import dtype_named
+        from inspector.kv.kv_dtypes import dtype_named
 
         dtype_named(str(request.kv_dtype))
     if request.engine is not None:
-        from inspector.engines import engine_named
+        from inspector.fitting.engines import engine_named
 
         engine_named(request.engine)
     workload = _workload(request)
@@ -199,8 +199,8 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
         return request.machines, workload
     if not request.clusters and request.hardware is None:
         return (), workload
-    from inspector.cluster import parse_cluster
-    from inspector.hardware import load_hardware
+    from inspector.fitting.cluster import parse_cluster
+    from inspector.fitting.hardware import load_hardware
 
     rows = load_hardware(Path(request.hardware) if request.hardware is not None else None)
     return tuple(parse_cluster(c, rows) for c in request.clusters), workload
@@ -208,8 +208,8 @@ def _outlook(request: Request) -> tuple[Sequence[Cluster], Workload]:
 
 def _workload(request: Request) -> Workload:
     """What is asked of a fit, with every assumption that flags replace; checked with or without a cluster."""
-    from inspector.fit_model import Workload
-    from inspector.resident import check, parse_offload
+    from inspector.fitting.resident import check, parse_offload
+    from inspector.model.fit_model import Workload
 
     workload = Workload(
         context=request.context,
@@ -228,7 +228,7 @@ def _workload(request: Request) -> Workload:
 
 
 def _size(text: str) -> int:
-    from inspector.sizes import parse_size
+    from inspector.fitting.sizes import parse_size
 
     size = parse_size(text)
     if size is None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from inspector.attention import FAMILIES, Family
-from inspector.cache_model import Cache, LayerCache, UnknownCache
-from inspector.config_fields import Fields, UnknownAttention, fields_of, layer_count
-from inspector.kv_dtypes import CacheFormats, KvDtype, declared_dtype, dtype_named, find_dtype
-from inspector.kv_shape import HEADS
-from inspector.layer_kinds import draft_kinds, layer_kinds
+from inspector.kv.config_fields import Fields, UnknownAttention, fields_of, layer_count
+from inspector.kv.kv_dtypes import CacheFormats, KvDtype, declared_dtype, dtype_named, find_dtype
+from inspector.kv.kv_shape import HEADS
+from inspector.kv.layer_kinds import draft_kinds, layer_kinds
+from inspector.kv.plain_attention import require_plain, require_resolved
 from inspector.model import Json
-from inspector.plain_attention import require_plain, require_resolved
+from inspector.model.cache_model import Cache, LayerCache, UnknownCache
 
 _POSITIONS = (
     "max_target_positions",

@@ -16,8 +16,8 @@ from inspector import json_faults
 from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
 from inspector.formats import READERS, Reader, safetensors, shard_index
-from inspector.gguf_notes import notes as gguf_notes
-from inspector.learning import sized, told
+from inspector.gguf.gguf_notes import notes as gguf_notes
+from inspector.gguf.quant_names import taken_apart
 from inspector.model import (
     ALL,
     Checkpoint,
@@ -32,7 +32,7 @@ from inspector.model import (
     ShardIndex,
     Source,
 )
-from inspector.quant_names import taken_apart
+from inspector.net.learning import sized, told
 from inspector.reading import planned
 from inspector.selection import CONFIGS, select, wanted_documents
 from inspector.twins import Twins

@@ -12,9 +12,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
-from inspector.config_fields import MAX_LAYERS, Fields, UnknownAttention, whole
+from inspector.kv.config_fields import MAX_LAYERS, Fields, UnknownAttention, whole
 from inspector.model import Json
+from inspector.model.cache_model import Cache, UnknownCache
 
 SLIDING_EVERY: Mapping[str, int] = MappingProxyType(
     {

@@ -14,9 +14,9 @@ from typing import Final
 
 from inspector import components
 from inspector.declared import Declaration
-from inspector.dtypes import canonical
 from inspector.model import Claim, Declared, Group, Header, Stored, TensorInfo
 from inspector.schemes import Reading, read, splitter
+from inspector.storing.dtypes import canonical
 
 _DIGITS: Final = re.compile(r"\d+")
 

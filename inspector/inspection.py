@@ -13,16 +13,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from inspector import address, environment
+from inspector import address
 from inspector.collector import paused
-from inspector.keeping import Kept, open_store
+from inspector.keep.keeping import Kept, open_store
 from inspector.model import Checkpoint, Cost, Footprint, Json, Listing, Note, Progress, Report, Source, TensorRow
+from inspector.net import environment
 from inspector.noting import KEPT, few
 from inspector.sources import open_source
 
 if TYPE_CHECKING:
     from inspector.checkpoint import Loaded
-    from inspector.fit_model import Cluster, Workload
+    from inspector.model.fit_model import Cluster, Workload
 
 
 def inspect(
@@ -96,8 +97,8 @@ def inspect(
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
     if metadata:
         report = replace(report, metadata=_metadata(loaded))
-    from inspector.fit_model import Workload
-    from inspector.outlook import fits_for
+    from inspector.fitting.outlook import fits_for
+    from inspector.model.fit_model import Workload
 
     asked = workload or Workload()
     fits = fits_for(loaded.checkpoint, footprint, asked, machines, survey=survey)
@@ -121,7 +122,7 @@ def _retried(report: Report) -> Report:
 def _machines(clusters: Sequence[str | Cluster]) -> tuple[Cluster, ...]:
     if not clusters:
         return ()
-    from inspector.cluster import parse_cluster
+    from inspector.fitting.cluster import parse_cluster
 
     return tuple(parse_cluster(c) if isinstance(c, str) else c for c in clusters)
 
@@ -151,7 +152,7 @@ def _import_ahead() -> None:
     """Import what comes after the reading, while servers are waited for."""
 
     def load() -> None:
-        for name in ("inspector.measure", "inspector.menu", "inspector.outlook"):
+        for name in ("inspector.measure", "inspector.menu", "inspector.fitting.outlook"):
             import_module(name)
 
     threading.Thread(target=load, name="inspect-imports", daemon=True).start()
@@ -191,8 +192,8 @@ def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str 
 
 def _with_cache(report: Report, checkpoint: Checkpoint, workload: Workload) -> Report:
     """The report with the cache of one sequence, or with a note on why it is unknown."""
-    from inspector.cache_model import Cache
-    from inspector.outlook import cache_for, serving_engine
+    from inspector.fitting.outlook import cache_for, serving_engine
+    from inspector.model.cache_model import Cache
 
     cache = cache_for(checkpoint, workload, serving_engine(checkpoint, workload))
     if isinstance(cache, Cache):

@@ -14,10 +14,10 @@ from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.inspection import examine
 from inspector.model import Progress, Report, Source
-from inspector.recording import Recording, record
-from inspector.snapshot import Snapshot, dump
-from inspector.snapshot_model import Asked, Fault, Recorded, Refused
-from inspector.snapshot_zip import Packed
+from inspector.snapshots.recording import Recording, record
+from inspector.snapshots.snapshot import Snapshot, dump
+from inspector.snapshots.snapshot_model import Asked, Fault, Recorded, Refused
+from inspector.snapshots.snapshot_zip import Packed
 from inspector.sources.snapshot import SnapshotSource, asked_for
 
 AT_ONCE: Final = 8

@@ -9,8 +9,8 @@ from typing import Final
 from inspector import components, declared, twins
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
-from inspector.gguf_keys import main_layers
-from inspector.gguf_notes import leading
+from inspector.gguf.gguf_keys import main_layers
+from inspector.gguf.gguf_notes import leading
 from inspector.grouping import Groups, Kind, classify, group
 from inspector.hub_count import compare, tally
 from inspector.model import (

@@ -17,8 +17,8 @@ from dataclasses import replace
 from statistics import median
 from typing import Final
 
+from inspector.gguf.quant_names import companion, taken_apart
 from inspector.model import File, Part
-from inspector.quant_names import companion, taken_apart
 
 _HEADER_PER_INDEX: Final = 1.6
 """Header bytes per index byte: 1.43 (V4.1-Flash, names of 35 characters), 1.27 (GLM-5.3-Flash, 60)."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inspector import cli
-from inspector.fit_tables import WORDS
+from inspector.show.fit_tables import WORDS
 from inspector.units import gib
 from scripts.benchmarks.recognise import write
 from scripts.layouts import glm53_nvfp4

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import lettering, palette
-from inspector.charts import Bar, Limit, Share, chart, near
+from inspector.show import lettering, palette
+from inspector.show.charts import Bar, Limit, Share, chart, near
 
 SHADE = palette.FILLS[0]
 

@@ -21,8 +21,8 @@ import pytest
 from inspector import __version__, answer, cli, output
 from inspector.commands import COMMANDS, load
 from inspector.errors import MalformedFile, SourceError, UnsupportedFile, UsageError
-from inspector.fit_model import Workload
 from inspector.model import Progress, Report
+from inspector.model.fit_model import Workload
 from inspector.render import FORMATS
 from tests.render.samples import UNKNOWN, V41, hostile
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.cluster import count_only, parse_cluster
 from inspector.errors import UsageError
-from inspector.hardware import load_hardware
+from inspector.fitting.cluster import count_only, parse_cluster
+from inspector.fitting.hardware import load_hardware
 
 ROWS = load_hardware()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.columns import Column, cut, join, layout, measure, wrap
+from inspector.show.columns import Column, cut, join, layout, measure, wrap
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector import environment
-from inspector.credentials import find_token
 from inspector.errors import UsageError
+from inspector.net import environment
+from inspector.net.credentials import find_token
 
 CASES: dict[str, dict[str, str]] = {
     "nothing": {},

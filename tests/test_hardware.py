@@ -9,8 +9,8 @@ import pytest
 
 from inspector.cli import main
 from inspector.errors import UsageError
-from inspector.fit_model import Hardware
-from inspector.hardware import find_hardware, load_hardware, name_key, own_hardware
+from inspector.fitting.hardware import find_hardware, load_hardware, name_key, own_hardware
+from inspector.model.fit_model import Hardware
 from tests.shared import ROOT, folder
 
 MIB, GIB = 1 << 20, 1 << 30

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.checkpoint import load
-from inspector.dtypes import BITS
 from inspector.measure import measure
 from inspector.model import Cell, Footprint
+from inspector.storing.dtypes import BITS
 from tests.memory import MemorySource, Tensors, header
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector import palette
+from inspector.show import palette
 
 STYLE = (Path(palette.__file__).parent / "templates" / "style.css").read_text()
 

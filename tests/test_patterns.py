@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from inspector.automaton import MAX_NODES, Automaton
-from inspector.expressions import MAX_PATTERN, UnusablePattern
-from inspector.patterns import Patterns, anywhere, core, glob, named, regex, searched, skipped
+from inspector.witness.automaton import MAX_NODES, Automaton
+from inspector.witness.expressions import MAX_PATTERN, UnusablePattern
+from inspector.witness.patterns import Patterns, anywhere, core, glob, named, regex, searched, skipped
 
 atoms = st.sampled_from(["a", "b", r"\.", ".", "[ab]", "[^a]", r"\d", r"\w", "[0-9a]", "^", "$", "1"])
 expressions = st.recursive(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector import pictures
 from inspector.inspection import inspect
+from inspector.show import pictures
+from inspector.show.charts import Bar
 from tests.loopback import LoopbackHub, load
 from tests.render.fits import GIB, MANY, SLOPED, TWO, device, fit
 from tests.render.samples import UNKNOWN, V41
 
 
-def sizes(bar: pictures.Bar) -> list[tuple[str, int]]:
+def sizes(bar: Bar) -> list[tuple[str, int]]:
     return [(s.label, s.bytes) for s in bar.shares if s.bytes]
 
 

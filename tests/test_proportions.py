@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector import proportions
-from inspector.columns import measure
-from inspector.fit_model import Device
+from inspector.model.fit_model import Device
+from inspector.show import proportions
+from inspector.show.columns import measure
 from tests.render.fits import BLIND, GIB, MANY, ONE, SLOPED, TWO, device
 from tests.render.samples import V41
 

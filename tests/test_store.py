@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from inspector import inspect
+from inspector.keep.report_form import NotKept, pack, unpack
+from inspector.keep.store import Store, folder
 from inspector.model import Cost, Report
-from inspector.report_form import NotKept, pack, unpack
-from inspector.store import Store, folder
 from tests.loopback import LoopbackHub, load
 
 REPO = "meta-llama/Llama-3.1-8B"
@@ -150,7 +150,7 @@ def test_what_cannot_be_kept_says_so() -> None:
 WRITER = """
 import sys, random
 from pathlib import Path
-from inspector.store import Store
+from inspector.keep.store import Store
 from inspector.output import emit
 store, name = Store(Path(sys.argv[1])), sys.argv[2]
 n = 0

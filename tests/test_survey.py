@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from inspector.cli import main
-from inspector.hardware import load_hardware
-from inspector.survey import clusters
+from inspector.fitting.hardware import load_hardware
+from inspector.fitting.survey import clusters
 from tests.loopback import LoopbackHub, load, quants
 
 V41, LLAMA = "deepseek-ai/DeepSeek-V4.1-Flash", "meta-llama/Llama-3.1-8B"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.model import COMPONENTS, Cell
-from inspector.treemap import Treemap, treemap
+from inspector.show.treemap import Treemap, treemap
 from tests.render.fits import PRECISIONS
 from tests.render.samples import V41
 

@@ -28,9 +28,9 @@ from inspector.attention import (
     short_conv,
     sliding,
 )
-from inspector.cache_model import LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.model.cache_model import LayerCache
 
 
 class Family(Protocol):

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, UnknownAttention, layer_count, whole
-from inspector.kv_dtypes import CacheFormats, KvDtype
+from inspector.kv.config_fields import Fields, UnknownAttention, layer_count, whole
+from inspector.kv.kv_dtypes import CacheFormats, KvDtype
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "shared compressed attention"
 KINDS = frozenset({"compressed"})

@@ -5,10 +5,10 @@ Source: vLLM v1/kv_cache_interface.py FullAttentionSpec; sglang model_executor/p
 
 from __future__ import annotations
 
-from inspector.cache_model import LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import kv_shape
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import kv_shape
+from inspector.model.cache_model import LayerCache
 
 NAME = "full attention"
 KINDS = frozenset({"full"})

@@ -6,10 +6,10 @@ positions. Source: vLLM CrossAttentionSpec; transformers t5, bart and whisper co
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, UnknownAttention
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import KvShape
+from inspector.kv.config_fields import Fields, UnknownAttention
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import KvShape
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "decoder with cross attention"
 KINDS = frozenset({"decoder"})

@@ -5,9 +5,9 @@ Source: vLLM v1/kv_cache_interface.py EncoderOnlyAttentionSpec.
 
 from __future__ import annotations
 
-from inspector.cache_model import LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.model.cache_model import LayerCache
 
 NAME = "encoder"
 KINDS = frozenset({"encoder"})

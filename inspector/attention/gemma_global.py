@@ -6,10 +6,10 @@ K and V are both cached even with `attention_k_eq_v`. Source: transformers gemma
 
 from __future__ import annotations
 
-from inspector.cache_model import LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import KvShape, kv_heads
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import KvShape, kv_heads
+from inspector.model.cache_model import LayerCache
 
 NAME = "global attention"
 KINDS = frozenset({"full"})

@@ -5,9 +5,9 @@ Source: vLLM mamba_utils kda_state_shape; config names in `linear_attn_config`, 
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "Kimi delta attention"
 KINDS = frozenset({"linear"})

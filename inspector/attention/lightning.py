@@ -5,10 +5,10 @@ Source: vLLM mamba_utils linear_attention_state_shape.
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import attention_heads, head_dim
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import attention_heads, head_dim
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "lightning attention"
 KINDS = frozenset({"linear"})

@@ -5,9 +5,9 @@ Source: vLLM mamba_utils mamba2_state_shape. Groups are not padded here; an engi
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, UnknownAttention
-from inspector.kv_dtypes import CacheFormats
+from inspector.kv.config_fields import Fields, UnknownAttention
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "Mamba-2"
 KINDS = frozenset({"linear"})

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, whole
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import kv_shape
+from inspector.kv.config_fields import Fields, whole
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import kv_shape
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "block-sparse attention"
 KINDS = frozenset({"full", "blocksparse"})

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, UnknownAttention, layer_count
-from inspector.kv_dtypes import CacheFormats, KvDtype
+from inspector.kv.config_fields import Fields, UnknownAttention, layer_count
+from inspector.kv.kv_dtypes import CacheFormats, KvDtype
 from inspector.model import Json
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "latent attention"
 KINDS = frozenset({"full", "sparse"})

@@ -5,9 +5,9 @@ Source: llama.cpp llama-hparams.cpp n_embd_r (token_shift_count x n_embd) and n_
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields, UnknownAttention
-from inspector.kv_dtypes import CacheFormats
+from inspector.kv.config_fields import Fields, UnknownAttention
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "RWKV"
 KINDS = frozenset({"linear"})

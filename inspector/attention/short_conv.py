@@ -5,10 +5,10 @@ Source: llama.cpp llama-hparams.cpp n_embd_r.
 
 from __future__ import annotations
 
-from inspector.cache_model import CachePart, LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import HIDDEN
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import HIDDEN
+from inspector.model.cache_model import CachePart, LayerCache
 
 NAME = "short convolution"
 KINDS = frozenset({"conv"})

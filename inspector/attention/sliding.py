@@ -7,10 +7,10 @@ configuration_llama4 (attention_chunk_size), configuration_mimo_v2_flash (window
 
 from __future__ import annotations
 
-from inspector.cache_model import LayerCache
-from inspector.config_fields import Fields
-from inspector.kv_dtypes import CacheFormats
-from inspector.kv_shape import KvShape, class_default, kv_shape
+from inspector.kv.config_fields import Fields
+from inspector.kv.kv_dtypes import CacheFormats
+from inspector.kv.kv_shape import KvShape, class_default, kv_shape
+from inspector.model.cache_model import LayerCache
 
 NAME = "window"
 KINDS = frozenset({"sliding", "chunked"})

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.claim_mapping import Layout, layouts, within
-from inspector.claim_model import Claim, Document, Measured, Subject, Table
-from inspector.claim_rules import Expression
-from inspector.claim_tree import at_path, first_list
-from inspector.claim_verdict import Verdicts
+from inspector.claim.claim_mapping import Layout, layouts, within
+from inspector.claim.claim_model import Claim, Document, Measured, Subject, Table
+from inspector.claim.claim_rules import Expression
+from inspector.claim.claim_tree import at_path, first_list
+from inspector.claim.claim_verdict import Verdicts
 from inspector.claims import documents, fixing, judging, reasons, rows
 from inspector.claims.measured import Gathered, Opener, reports_for
 from inspector.errors import SourceError, UsageError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from inspector.claim_amounts import written
-from inspector.claim_model import Amount, Cell, Document
-from inspector.claim_verdict import Judged
+from inspector.claim.claim_amounts import written
+from inspector.claim.claim_model import Amount, Cell, Document
+from inspector.claim.claim_verdict import Judged
 
 _MORE_DIGITS: Final = 12
 _DELIMITED: Final = (".csv", ".tsv", ".tab")

@@ -7,12 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from inspector.claim_build import figure, said_of
-from inspector.claim_model import Amount, Claim, Measure, Measured, Setting
-from inspector.claim_parts import unknown
-from inspector.claim_quantities import quantity
-from inspector.claim_rules import Expression
-from inspector.claim_verdict import Judged, Outcome
+from inspector.claim.claim_build import figure, said_of
+from inspector.claim.claim_model import Amount, Claim, Measure, Measured, Setting
+from inspector.claim.claim_parts import unknown
+from inspector.claim.claim_quantities import quantity
+from inspector.claim.claim_rules import Expression
+from inspector.claim.claim_verdict import Judged, Outcome
 from inspector.errors import InspectorError, SourceError, UsageError
 from inspector.quant import belongs
 

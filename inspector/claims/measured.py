@@ -12,18 +12,18 @@ from typing import Final
 from inspector import address
 from inspector.address import Address
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
-from inspector.claim_model import Setting, Subject
-from inspector.claim_verdict import Expense
-from inspector.cluster import parse_cluster
+from inspector.claim.claim_model import Setting, Subject
+from inspector.claim.claim_verdict import Expense
 from inspector.collector import paused
-from inspector.engines import choose_engine
 from inspector.errors import InspectorError, SourceError, UsageError
-from inspector.fit import fit
-from inspector.fit_model import PLACEMENTS, Fit, Workload
+from inspector.fitting.cluster import parse_cluster
+from inspector.fitting.engines import choose_engine
+from inspector.fitting.fit import fit
 from inspector.gguf_cache import cache_of_gguf
 from inspector.inspection import examine
 from inspector.model import Checkpoint, Cost, Footprint, Json, Progress, Report, Source
+from inspector.model.cache_model import Cache, UnknownCache
+from inspector.model.fit_model import PLACEMENTS, Fit, Workload
 
 FILES_AT_ONCE: Final = 16
 """Files of one repo read at once, where several repos are."""

@@ -12,12 +12,12 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from inspector.claim_amounts import unit
-from inspector.claim_caches import other_caches
-from inspector.claim_model import Amount, Claim, Measured
-from inspector.dtypes import BITS
+from inspector.claim.claim_amounts import unit
+from inspector.claim.claim_caches import other_caches
+from inspector.claim.claim_model import Amount, Claim, Measured
 from inspector.errors import InspectorError
 from inspector.model import Cell, Report
+from inspector.storing.dtypes import BITS
 
 Evaluate = Callable[[str, Fraction], Fraction]
 """The claim's figure were one quantity another. Raises `InspectorError` where that cannot be said."""

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
-from inspector.claim_amounts import absent, amount
-from inspector.claim_build import Words, cells_figure, claim, said_of
-from inspector.claim_mapping import Column, Layout
-from inspector.claim_model import Amount, Cell, Claim, Kind, Place, Row, Subject, Table, Unit
-from inspector.claim_quantities import QUANTITIES, named, quantity
-from inspector.claim_rules import Expression
+from inspector.claim.claim_amounts import absent, amount
+from inspector.claim.claim_build import Words, cells_figure, claim, said_of
+from inspector.claim.claim_mapping import Column, Layout
+from inspector.claim.claim_model import Amount, Cell, Claim, Kind, Place, Row, Subject, Table, Unit
+from inspector.claim.claim_quantities import QUANTITIES, named, quantity
+from inspector.claim.claim_rules import Expression
 from inspector.errors import UsageError
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(

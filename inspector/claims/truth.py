@@ -8,11 +8,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
-from inspector.claim_amounts import unit, written
-from inspector.claim_build import said_of
-from inspector.claim_mapping import Column, Layout
-from inspector.claim_model import Amount, Claim, Kind, Measure, Measured, Place, Setting, Subject, Unit
-from inspector.claim_quantities import quantity
+from inspector.claim.claim_amounts import unit, written
+from inspector.claim.claim_build import said_of
+from inspector.claim.claim_mapping import Column, Layout
+from inspector.claim.claim_model import Amount, Claim, Kind, Measure, Measured, Place, Setting, Subject, Unit
+from inspector.claim.claim_quantities import quantity
 from inspector.errors import InspectorError
 
 COLUMNS: Final = (

@@ -8,8 +8,8 @@ import click
 
 from inspector.errors import UsageError
 from inspector.escape import terminal
+from inspector.keep.store import LIMIT, Store, folder
 from inspector.output import emit
-from inspector.store import LIMIT, Store, folder
 from inspector.units import both
 
 

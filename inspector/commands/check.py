@@ -12,11 +12,12 @@ import click
 
 from inspector import answer, output
 from inspector.errors import UsageError
+from inspector.opening import opener
 from inspector.progress import shown
 
 if TYPE_CHECKING:
     from inspector.address import Address
-    from inspector.claim_verdict import Verdicts
+    from inspector.claim.claim_verdict import Verdicts
     from inspector.claims import Sheet
     from inspector.model import Source
 
@@ -110,38 +111,6 @@ def command(
     return 130 if found.interrupted else verdicts.status
 
 
-def opener(
-    *,
-    token: str | None,
-    endpoint: str | None,
-    timeout: float | None,
-    jobs: int | None,
-    offline: bool,
-    verbose: bool,
-) -> Callable[[Address], Source]:
-    """What opens each repo of a run: the Hub, its cache, or a folder."""
-    from inspector.claims.measured import FILES_AT_ONCE
-    from inspector.sources import open_source
-
-    def trace(line: str) -> None:
-        from inspector.escape import terminal
-
-        output.say(terminal(line))
-
-    def opened(where: Address) -> Source:
-        return open_source(
-            where,
-            token=token,
-            endpoint=endpoint,
-            timeout=timeout,
-            jobs=jobs or FILES_AT_ONCE,
-            offline=offline or None,
-            trace=trace if verbose else None,
-        )
-
-    return opened
-
-
 def _locked(file: str) -> Callable[[Address], Source]:
     from inspector.sources.snapshot import open_locked
 
@@ -195,7 +164,7 @@ def _form(form: str | None, path: str | None) -> str:
 def _check_tolerance(text: str | None) -> None:
     if text is None:
         return
-    from inspector.claim_amounts import tolerance
+    from inspector.claim.claim_amounts import tolerance
 
     try:
         tolerance(text, "number")

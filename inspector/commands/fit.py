@@ -38,9 +38,9 @@ def command(repo: str, all_hardware: bool, form: str, path: str | None, **option
     """
     from pathlib import Path
 
-    from inspector.hardware import load_hardware
-    from inspector.survey import clusters, survey
-    from inspector.survey_page import document, text
+    from inspector.fitting.hardware import load_hardware
+    from inspector.fitting.survey import clusters, survey
+    from inspector.show.survey_page import document, text
 
     output.check(path)
     extra = options.pop("hardware")

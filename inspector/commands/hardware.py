@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from inspector.columns import Column, layout
 from inspector.errors import UsageError
 from inspector.escape import terminal
-from inspector.fit_model import Hardware
-from inspector.hardware import load_hardware, name_key, nearest
+from inspector.fitting.hardware import load_hardware, name_key, nearest
+from inspector.model.fit_model import Hardware
 from inspector.output import emit, width
+from inspector.show.columns import Column, layout
 from inspector.units import both
 
 _COLUMNS = (

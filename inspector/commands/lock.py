@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from inspector.address import Address
-    from inspector.claim_model import Claim, Subject
-    from inspector.snapshot import Snapshot
+    from inspector.claim.claim_model import Claim, Subject
+    from inspector.snapshots.snapshot import Snapshot
 
 
 @click.command("lock", context_settings={"help_option_names": ["-h", "--help"]})
@@ -54,10 +54,10 @@ def command(
     locked as such, named on standard error, and the exit status is 3.
     """
     from inspector import claims
-    from inspector.commands.check import opener
-    from inspector.commands.record import complain, said, save
     from inspector.locking import changes, record_all
-    from inspector.snapshot import from_bytes
+    from inspector.opening import opener
+    from inspector.saving import complain, said, save
+    from inspector.snapshots.snapshot import from_bytes
 
     output.check(path)
     found_claims: list[Claim] = []
@@ -102,7 +102,7 @@ def _addresses(subjects: Iterable[Subject], endpoint: str | None) -> dict[Addres
 
 def _old(path: Path) -> Snapshot | None:
     """The lock as it is; None where there is none yet. Raises `UsageError` for a file that is no sound snapshot."""
-    from inspector.snapshot import open_snapshot
+    from inspector.snapshots.snapshot import open_snapshot
 
     if not path.exists():
         return None

@@ -38,7 +38,8 @@ def command(
       inspect quant org/name --exit-code && echo already quantised
       inspect quant org/name --expect "routed_experts=fp4,attention=fp8"
     """
-    from inspector import quant, quant_page
+    from inspector import quant
+    from inspector.show import quant_page
 
     output.check(path)
     quant.check(expect)

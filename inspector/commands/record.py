@@ -10,11 +10,11 @@ import click
 from inspector import __version__, answer, output
 from inspector.errors import InspectorError, UsageError
 from inspector.progress import shown
+from inspector.saving import complain, said, save
 
 if TYPE_CHECKING:
-    from inspector.claim_model import Setting
-    from inspector.locking import Locked
-    from inspector.snapshot import Snapshot
+    from inspector.claim.claim_model import Setting
+    from inspector.snapshots.snapshot import Snapshot
 
 
 @click.command("record", context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,10 +65,10 @@ def command(
     no weights and no token; the same repos give the same bytes.
     """
     from inspector import address
-    from inspector.claim_model import Setting
-    from inspector.commands.check import opener
+    from inspector.claim.claim_model import Setting
     from inspector.locking import record_all
-    from inspector.snapshot import from_bytes
+    from inspector.opening import opener
+    from inspector.snapshots.snapshot import from_bytes
 
     output.check(path)
     output.check(recipe)
@@ -96,36 +96,6 @@ def command(
     return 3 if found.unread else 0
 
 
-def complain(found: Locked) -> None:
-    """Say on standard error what could not be read."""
-    for label, why in found.problems:
-        answer.complain(f"{label}: {why}" if not why.startswith(label) else why)
-
-
-def save(snapshot: Snapshot, path: str) -> None:
-    """Write a snapshot that was made in memory."""
-    output.emit_bytes(snapshot.data or b"", path)
-
-
-def said(found: Locked, snapshot: Snapshot, path: str) -> None:
-    """Print what was written."""
-    from inspector.escape import terminal
-    from inspector.units import gb
-
-    size = len(snapshot.data or b"")
-    lines = [f"{terminal(path)}: {_count(len(snapshot.repos), 'repo')}, {gb(size)}"]
-    for r in snapshot.repos:
-        commit = terminal((r.listing.ref.revision or "local")[:12])
-        kept = f"{_count(len(r.reads), 'header')}, {_count(len(r.documents), 'document')}"
-        lines.append(f"  {terminal(r.asked.label, 100)} @ {commit}: {kept}")
-    lines.append(f"cost: {found.requests:,} requests · {gb(found.bytes_fetched)} fetched")
-    output.emit("\n".join(lines) + "\n", None)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def _check_recipe(recipe: str | None, setting: Setting) -> None:
     """Refuse a setting without a recipe, and a cluster that is not known before anything is read."""
     flags = {
@@ -140,15 +110,15 @@ def _check_recipe(recipe: str | None, setting: Setting) -> None:
     if setting.placement is not None and setting.cluster is None:
         raise UsageError("--placement", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
     if setting.cluster is not None:
-        from inspector.cluster import parse_cluster
+        from inspector.fitting.cluster import parse_cluster
 
         parse_cluster(setting.cluster)
 
 
 def _recipe(snapshot: Snapshot, path: str, recipe: str, setting: Setting) -> str:
-    from inspector import recipe as recipes
-    from inspector.claim_model import Subject
+    from inspector.claim.claim_model import Subject
     from inspector.claims import reports_for
+    from inspector.snapshots import recipe as recipes
     from inspector.sources.snapshot import opener
 
     subjects = []

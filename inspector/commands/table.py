@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from inspector import answer, escape, output
-from inspector.commands.check import opener
 from inspector.errors import UsageError
+from inspector.opening import opener
 from inspector.progress import shown
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from inspector.declaration import EMPTY, SILENT, Declaration, Rules, Spoken
 from inspector.declared import (
     auto_round,
     awq,
@@ -34,8 +33,9 @@ from inspector.declared import (
     uniform,
 )
 from inspector.model import Json, Note
-from inspector.places import METADATA, NESTS, descend, spoken
-from inspector.witnesses import differences, kv_cache, tool
+from inspector.witness.declaration import EMPTY, SILENT, Declaration, Rules, Spoken
+from inspector.witness.places import METADATA, NESTS, descend, spoken
+from inspector.witness.witnesses import differences, kv_cache, tool
 
 __all__ = ["DIALECTS", "NOTHING", "Declaration", "num_hidden_layers", "read", "text_config"]
 

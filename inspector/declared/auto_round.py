@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from inspector.declaration import Answers, Rules, Spoken, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, core, named, searched
+from inspector.witness.declaration import Answers, Rules, Spoken, table, without
+from inspector.witness.patterns import Patterns, core, named, searched
 
 METHODS = ("auto-round",)
 

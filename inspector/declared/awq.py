@@ -6,9 +6,9 @@ A part of a name anywhere in it is enough: AutoAWQ `models/base.py`, vLLM `awq.p
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken, first, strings, without
 from inspector.model import Declared
-from inspector.patterns import Patterns, anywhere
+from inspector.witness.declaration import Answers, Rules, Spoken, first, strings, without
+from inspector.witness.patterns import Patterns, anywhere
 
 METHODS = ("awq", "paroquant")
 _LIST = "modules_to_not_convert"

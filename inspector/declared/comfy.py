@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.declaration import Answers, Rules, Spoken, table
 from inspector.model import Declared
+from inspector.witness.declaration import Answers, Rules, Spoken, table
 
 METHODS = ("comfy",)
 _FORMATS: Mapping[str, tuple[int, int | None]] = {

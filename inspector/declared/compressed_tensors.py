@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, Test, Text, regex
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, Test, Text, regex
 
 METHODS = ("compressed-tensors",)
 

@@ -7,9 +7,9 @@ module's own.
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken, table, without
 from inspector.model import Declared
-from inspector.patterns import core
+from inspector.witness.declaration import Answers, Rules, Spoken, table, without
+from inspector.witness.patterns import core
 
 METHODS = ("exl2", "exl3")
 _KEY = "tensor_storage"

@@ -7,9 +7,9 @@ NVFP4 experts in `quantized_layers`; what is not listed there stays FP8, so thei
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared
-from inspector.patterns import Patterns, glob, skipped
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, glob, skipped
 
 METHODS = ("fp8", "mxfp8")
 _LISTS = ("modules_to_not_convert", "ignored_layers")

@@ -7,9 +7,9 @@ first entry in the order that matches anywhere decides: entries that both match 
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared
-from inspector.patterns import Patterns, searched, skipped
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, searched, skipped
 
 METHODS = ("gemma",)
 _DEFAULT_BITS = 4

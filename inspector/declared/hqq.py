@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
 
 METHODS = ("hqq",)
 

@@ -5,7 +5,7 @@ Source: vLLM `transformers_utils/configs/mistral.py`. The object names no module
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken
+from inspector.witness.declaration import Answers, Rules, Spoken
 
 METHODS = ("mistral",)
 

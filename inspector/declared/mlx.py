@@ -6,9 +6,9 @@ or false. Source: mlx-lm `utils.py` `load_model` `class_predicate`.
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken
 from inspector.model import Declared
-from inspector.patterns import core
+from inspector.witness.declaration import Answers, Rules, Spoken
+from inspector.witness.patterns import core
 
 METHODS = ("mlx",)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, glob
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, glob
 
 METHODS = ("modelopt",)
 _EXCLUDES = ("exclude_modules", "ignore")

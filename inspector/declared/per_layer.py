@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import core
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import core
 
 METHODS = ("vptq", "spqr", "quip")
 _CODEBOOK_BITS: Mapping[str, int] = {"E8P12": 2, "E8P12RVQ3B": 3, "E8P12RVQ4B": 4, "D4": 2, "HI": 4, "HI4B1C": 4}

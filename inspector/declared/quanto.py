@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, core, skipped
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, core, skipped
 
 METHODS = ("quanto",)
 MAP = "qmap"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, Test, glob, regex
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table
+from inspector.witness.patterns import Patterns, Test, glob, regex
 
 METHODS = ("quark",)
 _DIGITS = re.compile(r"\d+")

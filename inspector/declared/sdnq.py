@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from inspector.declaration import Answers, Rules, Spoken, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, Test, Text, glob
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, table, without
+from inspector.witness.patterns import Patterns, Test, Text, glob
 
 METHODS = ("sdnq",)
 _BITS = re.compile(r"(?:int|float|fp|bool)(\d+)?")

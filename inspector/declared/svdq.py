@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from inspector.declaration import Answers, Rules, Spoken, strings, without
 from inspector.model import Declared
-from inspector.patterns import Patterns, glob
+from inspector.witness.declaration import Answers, Rules, Spoken, strings, without
+from inspector.witness.patterns import Patterns, glob
 
 METHODS = ("svdq",)
 _SECTIONS = ("svdq_w4a4", "awq_w4a16")

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from inspector.declaration import Answers, Rules, Spoken, first, strings, table, without
 from inspector.model import Declared, Json
-from inspector.patterns import Patterns, Test, Text, core, regex, skipped
+from inspector.witness.declaration import Answers, Rules, Spoken, first, strings, table, without
+from inspector.witness.patterns import Patterns, Test, Text, core, regex, skipped
 
 METHODS = ("torchao",)
 _BITS = re.compile(r"(?:int|float|fp)([1-9])", re.IGNORECASE)

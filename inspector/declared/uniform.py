@@ -7,9 +7,9 @@ FP8 states no bits: DeepSeek-V4 declares `fp8` and ships FP4 experts.
 
 from __future__ import annotations
 
-from inspector.declaration import Answers, Rules, Spoken, first, strings, without
 from inspector.model import Declared
-from inspector.patterns import Patterns, skipped
+from inspector.witness.declaration import Answers, Rules, Spoken, first, strings, without
+from inspector.witness.patterns import Patterns, skipped
 
 METHODS = (
     "mxfp4",

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 from inspector.errors import MalformedFile, UnsupportedFile
-from inspector.ggml_types import READINGS, SETTLED, GgmlType, unknown_name
-from inspector.gguf_stream import MAGIC, Entry, Fields, Stream
-from inspector.gguf_values import U32
+from inspector.gguf.ggml_types import READINGS, SETTLED, GgmlType, unknown_name
+from inspector.gguf.gguf_stream import MAGIC, Entry, Fields, Stream
+from inspector.gguf.gguf_values import U32
 from inspector.model import Header, Note, TensorInfo
 
 ALIGNMENT: Final = 32

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from inspector import json_faults
-from inspector.dtypes import BITS
 from inspector.errors import MalformedFile
 from inspector.model import Alike, Header, Note, TensorInfo
+from inspector.storing.dtypes import BITS
 
 MAX_HEADER: Final = 100_000_000
 """The reference's limit on N (`MAX_HEADER_SIZE`)."""

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from inspector.cache_model import Cache
-from inspector.fit_model import Fit
 from inspector.model import Cell, Json, Report, TensorRow, Variant
+from inspector.model.cache_model import Cache
+from inspector.model.fit_model import Fit
 from inspector.rollup import bits_per_weight, by_component, by_precision, parameters
 
 SCHEMA_VERSION = 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from inspector import fit_tables, key_table, phrases, tables
 from inspector.escape import markdown
 from inspector.model import Report
 from inspector.noting import SHOWN, few
-from inspector.tables import Table
+from inspector.show import fit_tables, key_table, phrases, tables
+from inspector.show.tables import Table
 
 
 def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:

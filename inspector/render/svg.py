@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.model import Report
-from inspector.page import picture
+from inspector.show.page import picture
 
 
 def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False, bars: bool = True) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from inspector import fit_tables, key_table, phrases, proportions, tables
-from inspector.columns import cut, fitting, join, layout, measure, wrap
 from inspector.escape import terminal
-from inspector.fit_tables import Section
 from inspector.model import Note, Report
 from inspector.noting import SHOWN, few
-from inspector.tables import Table
+from inspector.show import fit_tables, key_table, phrases, proportions, tables
+from inspector.show.columns import cut, fitting, join, layout, measure, wrap
+from inspector.show.fit_tables import Section
+from inspector.show.tables import Table
 
 _LONGEST = 600
 """Characters of one phrase or note: beyond that it is a repo's text that runs away, and its middle is cut."""

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from inspector.companions import ATTENDANTS, COMPANIONS
 from inspector.model import Claim, Group, Note, Stored
 from inspector.schemes import (
     aqlm,
@@ -57,6 +56,7 @@ from inspector.schemes import (
     vptq,
     w4afp8,
 )
+from inspector.storing.companions import ATTENDANTS, COMPANIONS
 
 
 class Scheme(Protocol):

@@ -7,10 +7,10 @@ Source: Vahe1994/AQLM `inference_lib/src/aqlm/inference.py` (`QuantizedLinear`).
 
 from __future__ import annotations
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import BITS, WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import BITS, WIDE
 
 NAME = "aqlm"
 ROLES = (".codes", ".codebooks", ".scales")

@@ -11,10 +11,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.companions import foreign
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import block_of, told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import WIDE
 
 NAME = "awq"
 ROLES = (".qweight", ".qzeros", ".scales", ".scaled_zeros", ".theta", ".pairs", ".channel_scales")

@@ -12,9 +12,9 @@ from itertools import product
 from types import MappingProxyType
 from typing import Final
 
-from inspector.blocks import told
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.dtypes import WIDE
 
 NAME = "bitsandbytes"
 _PAYLOADS: Final = (".weight", "")

@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from inspector.lookup_tables import is_table
 from inspector.model import Claim, Group
+from inspector.storing.lookup_tables import is_table
 
 NAME = "buffers"
 ROLES: tuple[str, ...] = ()

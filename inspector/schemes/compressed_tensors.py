@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import SECOND_SCALES, extras
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Note, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.companions import SECOND_SCALES, extras
+from inspector.storing.dtypes import WIDE
 
 NAME = "compressed_tensors"
 _WITNESSES: Final = (".weight_zero_point", ".weight_g_idx")

@@ -11,10 +11,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from inspector.companions import ATTENDANTS
-from inspector.dtypes import FLOATS, WIDE
-from inspector.lookup_tables import is_table
 from inspector.model import Claim, Group, Precision
+from inspector.storing.companions import ATTENDANTS
+from inspector.storing.dtypes import FLOATS, WIDE
+from inspector.storing.lookup_tables import is_table
 
 NAME = "dense"
 ROLES = (".weight", "_weight")

@@ -5,9 +5,9 @@ Source: transformers `integrations/eetq.py` (`EetqLinear`).
 
 from __future__ import annotations
 
-from inspector.blocks import told
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.dtypes import WIDE
 
 NAME = "eetq"
 ROLES = (".weight", ".weight_scales")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
 
 NAME = "exl2"
 ROLES = (".q_weight", ".q_scale", ".q_scale_max", ".q_groups", ".q_invperm", ".q_perm", ".q_group_map")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
 
 NAME = "exl3"
 ROLES = (".trellis", ".suh", ".su", ".svh", ".sv", ".mcg", ".mul1")

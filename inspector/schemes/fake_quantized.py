@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.companions import ATTENDANTS, COMPANIONS
-from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Declared, Group, Precision
+from inspector.storing.companions import ATTENDANTS, COMPANIONS
+from inspector.storing.dtypes import FLOATS, WIDE
 
 NAME = "fake_quantized"
 ROLES = (".weight", ".weight_scale", ".weight_zero_point", ".zero_point", ".weight_g_idx")

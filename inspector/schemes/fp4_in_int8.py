@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
 
 NAME = "fp4_in_int8"
 _PAIRS: Final = (

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import grid, told
-from inspector.companions import EXTRAS, extras
-from inspector.dtypes import FLOATS, FP8
 from inspector.model import Claim, Group, Precision
-from inspector.packing import MX_SCALES, mx8
+from inspector.storing.blocks import grid, told
+from inspector.storing.companions import EXTRAS, extras
+from inspector.storing.dtypes import FLOATS, FP8
+from inspector.storing.packing import MX_SCALES, mx8
 
 NAME = "fp8"
 _SCALES: Final = (

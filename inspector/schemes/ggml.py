@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from inspector.dtypes import WIDE
-from inspector.ggml_types import QUANTS, GgmlType
+from inspector.gguf.ggml_types import QUANTS, GgmlType
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.dtypes import WIDE
 
 NAME = "ggml"
 ROLES = (".weight", ".scale", ".input_scale", ".weight.scale", ".weight.input_scale")

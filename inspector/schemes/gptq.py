@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.companions import foreign
-from inspector.dtypes import BITS, WIDE
 from inspector.model import Claim, Declared, Group, Precision, Stored
+from inspector.storing.blocks import block_of, told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import BITS, WIDE
 
 NAME = "gptq"
 ROLES = (".qweight", ".scales", ".qzeros", ".g_idx")

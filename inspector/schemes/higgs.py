@@ -7,10 +7,10 @@ bits, the scales N; K is the width, padded to the Hadamard size. Source: transfo
 
 from __future__ import annotations
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import WIDE
 
 NAME = "higgs"
 ROLES = (".weight", ".scales", ".tables", ".tables2")

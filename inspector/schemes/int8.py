@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import grid, told
-from inspector.companions import extras
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
-from inspector.packing import MX, MX_SCALES, axis
+from inspector.storing.blocks import grid, told
+from inspector.storing.companions import extras
+from inspector.storing.dtypes import WIDE
+from inspector.storing.packing import MX, MX_SCALES, axis
 
 NAME = "int8"
 _PAIRS: Final = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import block_of, told
+from inspector.storing.dtypes import WIDE
 
 NAME = "marlin_24"
 ROLES = (".weight_packed", ".scale_packed", ".meta")

@@ -12,10 +12,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import WIDE
 
 NAME = "mlx"
 ROLES = (".weight", ".scales", ".biases", ".qbiases", ".global_scale")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.companions import extras
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Note, Precision
+from inspector.storing.blocks import block_of, told
+from inspector.storing.companions import extras
+from inspector.storing.dtypes import WIDE
 
 NAME = "modelopt_int4"
 _PAIRS: Final = ((".weight", ".weight_scale"), ("_weight", "_weight_scale"), ("", "_weight_scale"))

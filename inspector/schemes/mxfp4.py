@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import extras
 from inspector.model import Claim, Group, Precision
-from inspector.packing import MX, MX_SCALES, axis, logical
+from inspector.storing.blocks import told
+from inspector.storing.companions import extras
+from inspector.storing.packing import MX, MX_SCALES, axis, logical
 
 NAME = "mxfp4"
 _PAIRS: Final = (

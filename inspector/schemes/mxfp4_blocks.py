@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
 
 NAME = "mxfp4_blocks"
 _PAIRS: Final = (("_blocks", "_scales"), (".blocks", ".scales"))

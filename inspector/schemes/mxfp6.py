@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import extras, weight_entry
 from inspector.model import Claim, Group, Precision
-from inspector.packing import MX, MX_SCALES, axis, logical
+from inspector.storing.blocks import told
+from inspector.storing.companions import extras, weight_entry
+from inspector.storing.packing import MX, MX_SCALES, axis, logical
 
 NAME = "mxfp6"
 _PAIRS: Final = (

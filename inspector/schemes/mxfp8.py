@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import extras
-from inspector.dtypes import FLOATS
 from inspector.model import Claim, Group, Precision
-from inspector.packing import MX, MX_SCALES, mx8
+from inspector.storing.blocks import told
+from inspector.storing.companions import extras
+from inspector.storing.dtypes import FLOATS
+from inspector.storing.packing import MX, MX_SCALES, mx8
 
 NAME = "mxfp8"
 _PAYLOADS: Final = (".weight", "_weight", "")

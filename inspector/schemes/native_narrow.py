@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import grid, told
-from inspector.companions import extras
-from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import grid, told
+from inspector.storing.companions import extras
+from inspector.storing.dtypes import FLOATS, WIDE
 
 NAME = "native_narrow"
 _PAYLOADS: Final = (".weight", ".weight_packed", "_weight", "")

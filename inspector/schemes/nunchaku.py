@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import WIDE
 
 NAME = "nunchaku"
 ROLES = (

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import extras
 from inspector.model import Claim, Group, Precision
-from inspector.packing import axis, logical, padded
+from inspector.storing.blocks import told
+from inspector.storing.companions import extras
+from inspector.storing.packing import axis, logical, padded
 
 NAME = "nvfp4"
 _PAIRS: Final = (

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.companions import extras, weight_entry
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Json, Precision, Stored
-from inspector.packing import MX
+from inspector.storing.blocks import block_of, told
+from inspector.storing.companions import extras, weight_entry
+from inspector.storing.dtypes import WIDE
+from inspector.storing.packing import MX
 
 NAME = "quark_bytes"
 ROLES = (".weight", ".weight_scale", ".weight_zero_point")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.companions import extras
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import block_of, told
+from inspector.storing.companions import extras
+from inspector.storing.dtypes import WIDE
 
 NAME = "quark_words"
 _ZEROS: Final = (".weight_zero_point", ".zero_point")

@@ -12,10 +12,10 @@ import re
 from types import MappingProxyType
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Group, Json, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import FLOATS, WIDE
 
 NAME = "sdnq"
 _SCALES: Final = (".scale", ".scale_2", ".scale_zero_point", ".zero_point", ".zero_point_scale", ".zero_point_2")

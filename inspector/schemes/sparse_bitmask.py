@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import grid, told
-from inspector.dtypes import FLOATS, WIDE
 from inspector.model import Claim, Group, Precision, Stored
+from inspector.storing.blocks import grid, told
+from inspector.storing.dtypes import FLOATS, WIDE
 
 NAME = "sparse_bitmask"
 _PREFIXES: Final = ("", ".weight")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
 
 NAME = "spqr"
 ROLES = (".dense_weights", ".row_offsets", ".col_vals", ".in_perm")

@@ -16,10 +16,10 @@ from math import prod
 from types import MappingProxyType
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import FLOATS, FP8, WIDE
 from inspector.model import Claim, Group, Json, Precision, Stored
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import FLOATS, FP8, WIDE
 
 NAME = "torchao"
 _WEIGHTS: Final = ("weight", "gate_up_proj", "down_proj", "w1", "w2", "w3", "in_proj_weight")

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from inspector.blocks import told
-from inspector.companions import foreign
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Json, Precision
+from inspector.storing.blocks import told
+from inspector.storing.companions import foreign
+from inspector.storing.dtypes import WIDE
 
 NAME = "vptq"
 ROLES = (

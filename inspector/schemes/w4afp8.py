@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.blocks import block_of, told
-from inspector.dtypes import WIDE
 from inspector.model import Claim, Group, Precision
+from inspector.storing.blocks import block_of, told
+from inspector.storing.dtypes import WIDE
 
 NAME = "w4afp8"
 _PAIRS: Final = ((".weight", ".weight_scale_inv"), ("_weight", "_weight_scale_inv"), ("", "_scale_inv"))

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NoReturn
 
 from inspector.errors import UsageError
+from inspector.gguf.quant_names import companion, taken_apart
+from inspector.gguf.quants import Quant, find, gather
 from inspector.model import ALL, Excluded, File, Json, Note, Part, Selection, Variant
-from inspector.quant_names import companion, taken_apart
-from inspector.quants import Quant, find, gather
 
 _DEFAULT: Final = "Q4_K_M"
 

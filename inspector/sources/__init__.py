@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector import environment
 from inspector.address import Address
 from inspector.errors import SourceError
-from inspector.failures import shown
+from inspector.keep.store import Store
 from inspector.model import Source
-from inspector.store import Store
+from inspector.net import environment
+from inspector.net.failures import shown
 
 SOURCES = ("local", "snapshot", "cache", "hub", "url")
 """The kinds of source there are, each a module here; `open_source` chooses by the address."""

@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, cast
 
-from inspector import disk, environment
+from inspector import disk
 from inspector.address import Address, Kind
 from inspector.errors import SourceError
 from inspector.escape import terminal
-from inspector.failures import namesake
 from inspector.model import Cost, File, Listing, Note, Ref
+from inspector.net import environment
+from inspector.net.failures import namesake
 
 _JOBS: Final = 4
 """Files read at once: a disk answers in microseconds, and decoding holds the interpreter's lock."""

@@ -8,17 +8,17 @@ import threading
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
-from inspector import environment, hub_listing
 from inspector.address import Address
-from inspector.credentials import find_token
 from inspector.errors import SourceError, UsageError
 from inspector.escape import terminal
-from inspector.exchange import SMALL, Answer, HttpStatus
-from inspector.failures import namesake, shown
-from inspector.hub_errors import Asked, cdn, explain
 from inspector.model import Cost, File, Json, Listing, Note, Ref
-from inspector.retrying import Patience
-from inspector.transport import Transport
+from inspector.net import environment, hub_listing
+from inspector.net.credentials import find_token
+from inspector.net.exchange import SMALL, Answer, HttpStatus
+from inspector.net.failures import namesake, shown
+from inspector.net.hub_errors import Asked, cdn, explain
+from inspector.net.retrying import Patience
+from inspector.net.transport import Transport
 
 JOBS = 64
 """Files read at once: reading is waiting, and 48 shards at 40 ms take 0.25 s at once and 0.63 s eight at a time."""

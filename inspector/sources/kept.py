@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
-from inspector.keeping import COMMIT
-from inspector.learning import told
+from inspector.keep.keeping import COMMIT
+from inspector.keep.store import Store
 from inspector.model import Cost, File, Listing, Note, Ref, Source
-from inspector.store import Store
+from inspector.net.learning import told
 
 _MOST: Final = 128_000_000
 """Bytes of one file that are kept: a header has at most 100 MB."""

@@ -10,10 +10,10 @@ from typing import Final
 from inspector.address import Address
 from inspector.errors import MalformedFile, SourceError, UsageError
 from inspector.escape import terminal
-from inspector.failures import shown
 from inspector.model import Cost, Listing, Source
-from inspector.snapshot import Snapshot, open_snapshot
-from inspector.snapshot_model import Asked, Recorded
+from inspector.net.failures import shown
+from inspector.snapshots.snapshot import Snapshot, open_snapshot
+from inspector.snapshots.snapshot_model import Asked, Recorded
 
 _JOBS: Final = 4
 """Files read at once: bytes are in memory, and decoding holds the interpreter's lock."""

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from inspector.address import Address
 from inspector.contents import held
 from inspector.errors import SourceError
-from inspector.failures import shown
 from inspector.model import Cost, File, Listing, Ref
-from inspector.retrying import Patience
-from inspector.transport import Transport
+from inspector.net.failures import shown
+from inspector.net.retrying import Patience
+from inspector.net.transport import Transport
 from inspector.weights import weight_format
 
 _FIRST: Final = 1 << 16

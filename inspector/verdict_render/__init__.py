@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
-from inspector.claim_verdict import Verdicts
+from inspector.claim.claim_verdict import Verdicts
 
 FORMATS: Final = ("text", "json", "markdown", "github", "junit", "html")
 """The names of `check --format`, which are this folder's modules."""

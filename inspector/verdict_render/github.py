@@ -5,9 +5,9 @@ Source: docs.github.com, workflow commands. Data escapes %, CR and LF; propertie
 
 from __future__ import annotations
 
-from inspector.claim_verdict import Judged, Verdicts
+from inspector.claim.claim_verdict import Judged, Verdicts
 from inspector.escape import terminal
-from inspector.verdict_words import quantity, remarks, repo, sentence, tally
+from inspector.show.verdict_words import quantity, remarks, repo, sentence, tally
 
 
 def render(verdicts: Verdicts, *, width: int = 80, colour: bool = False) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.claim_verdict import Verdicts
-from inspector.verdicts_page import html_verdicts
+from inspector.claim.claim_verdict import Verdicts
+from inspector.show.verdicts_page import html_verdicts
 
 
 def render(verdicts: Verdicts, *, width: int = 80, colour: bool = False) -> str:

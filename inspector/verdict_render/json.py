@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from inspector.claim_model import Measure
-from inspector.claim_verdict import Judged, Verdicts
+from inspector.claim.claim_model import Measure
+from inspector.claim.claim_verdict import Judged, Verdicts
 from inspector.model import Json
 
 SCHEMA_VERSION = 1

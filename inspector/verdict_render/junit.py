@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from inspector.claim_verdict import Judged, Verdicts
+from inspector.claim.claim_verdict import Judged, Verdicts
 from inspector.escape import terminal
-from inspector.verdict_words import quantity, repo, sentence
+from inspector.show.verdict_words import quantity, repo, sentence
 
 
 def render(verdicts: Verdicts, *, width: int = 80, colour: bool = False) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.claim_verdict import Judged, Verdicts
+from inspector.claim.claim_verdict import Judged, Verdicts
 from inspector.escape import markdown
-from inspector.verdict_words import quantity, remarks, repo, share, tally, value
+from inspector.show.verdict_words import quantity, remarks, repo, share, tally, value
 
 _HEAD = ("place", "verdict", "repo", "quantity", "claimed", "measured", "off by", "reason")
 

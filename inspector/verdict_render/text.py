@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.claim_verdict import Judged, Verdicts
-from inspector.columns import wrap
+from inspector.claim.claim_verdict import Judged, Verdicts
 from inspector.escape import terminal
-from inspector.verdict_words import quantity, remarks, repo, sentence, tally
+from inspector.show.columns import wrap
+from inspector.show.verdict_words import quantity, remarks, repo, sentence, tally
 
 _STYLES: Final = {"ok": "32", "wrong": "1;31", "drifted": "1;31", "unverifiable": "33", "malformed": "1;31"}
 _LONGEST: Final = 600

@@ -89,7 +89,12 @@ def tensors(linear: Linear, plain: str, *, ends: bool = False) -> Iterator[Tenso
 
 def _config(**quantisation: Any) -> dict[str, Any]:
     key = quantisation.pop("key", "quantization_config")
-    attention = {"num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "max_position_embeddings": 131072}
+    attention = {
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "max_position_embeddings": 131072,
+    }
     sizes = {"hidden_size": _HIDDEN, "intermediate_size": _INNER, "num_hidden_layers": _LAYERS}
     return {"model_type": "llama", **sizes, **attention, "torch_dtype": "bfloat16", key: quantisation}
 

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.attention import FAMILIES
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
+from inspector.model.cache_model import Cache, UnknownCache
 
 CASES: list[dict[str, Any]] = [
     case for path in sorted((Path(__file__).parent / "cases").glob("*.json")) for case in json.loads(path.read_text())

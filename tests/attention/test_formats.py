@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
 from inspector.errors import UsageError
-from inspector.kv_dtypes import declared_dtype, dtype_named, find_dtype
+from inspector.kv.kv_dtypes import declared_dtype, dtype_named, find_dtype
+from inspector.model.cache_model import Cache, UnknownCache
 
 CASES = {
     c["id"]: c["config"] for p in (Path(__file__).parent / "cases").glob("*.json") for c in json.loads(p.read_text())

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from inspector.cache_model import Cache, UnknownCache
 from inspector.gguf_cache import cache_of_gguf
+from inspector.model.cache_model import Cache, UnknownCache
 from tests.shared import folder
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from inspector.attention import FAMILIES
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
 from inspector.gguf_cache import cache_of_gguf
+from inspector.model.cache_model import Cache, UnknownCache
 
 CASES = [c for p in sorted((Path(__file__).parent / "cases").glob("*.json")) for c in json.loads(p.read_text())]
 KEYS = sorted({k for c in CASES for k in [*c["config"], *c["config"].get("text_config", {})]})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, UnknownCache
+from inspector.model.cache_model import Cache, UnknownCache
 from tests.shared import folder, listed
 
 CONFIGS = [p for part in ("corpus/configs", "corpus/repos") for p in listed(part, "*/config.json")]

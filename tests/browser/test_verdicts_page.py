@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.claim_verdict import Verdicts
+from inspector.claim.claim_verdict import Verdicts
 from inspector.verdict_render import render
 from tests.browser.conftest import Opener
 from tests.claims.test_verdict_render import ALL, HOSTILE, one

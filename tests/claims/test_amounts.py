@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.claim_amounts import absent, amount, tolerance, unit, units, written, yesno
-from inspector.claim_model import Amount, Kind, Tolerance
+from inspector.claim.claim_amounts import absent, amount, tolerance, unit, units, written, yesno
+from inspector.claim.claim_model import Amount, Kind, Tolerance
 from inspector.errors import UsageError
 
 KINDS: tuple[Kind, ...] = ("bytes", "count", "number")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector import claims
-from inspector.claim_model import Claim
+from inspector.claim.claim_model import Claim
 from inspector.claims import documents
 from inspector.errors import UsageError
 from tests.claims.repos import written

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector import claims
-from inspector.claim_model import Amount, Claim
-from inspector.claim_verdict import Judged
+from inspector.claim.claim_model import Amount, Claim
+from inspector.claim.claim_verdict import Judged
 from inspector.claims import fixing
 from tests.claims.repos import written
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from inspector.claim_mapping import _COLUMN
-from inspector.claim_quantities import QUANTITIES
+from inspector.claim.claim_mapping import _COLUMN
+from inspector.claim.claim_quantities import QUANTITIES
 from inspector.cli import main
 from inspector.commands.check import command
 from tests.claims.repos import tiny, written

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.claim_quantities import named
-from inspector.claim_rules import MAX_LENGTH, parse
+from inspector.claim.claim_quantities import named
+from inspector.claim.claim_rules import MAX_LENGTH, parse
 from inspector.errors import SourceError, UsageError
 
 FIGURES = {"tensor_bytes": 500 * 10**9, "file_bytes": 501 * 10**9, "parameters": 10**12, "files": 48, "context": 8192}

@@ -11,7 +11,7 @@ import pytest
 
 from inspector import claims
 from inspector.address import Address
-from inspector.claim_verdict import Judged
+from inspector.claim.claim_verdict import Judged
 from inspector.claims import Gathered, Sheet
 from inspector.model import Source
 from inspector.sources import open_source

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.claim_amounts import unit
-from inspector.claim_model import Amount, Claim, Place, Subject
-from inspector.claim_verdict import Judged, Outcome, Verdicts
+from inspector.claim.claim_amounts import unit
+from inspector.claim.claim_model import Amount, Claim, Place, Subject
+from inspector.claim.claim_verdict import Judged, Outcome, Verdicts
 from inspector.verdict_render import FORMATS, render
 
 GB = unit("GB", "bytes")

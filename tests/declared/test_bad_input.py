@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector import declared
-from inspector.places import _READERS
+from inspector.witness.places import _READERS
 from tests.shared import folder, listed
 
 WORDS = """

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector import inspect, transport
+from inspector import inspect
 from inspector.errors import SourceError
 from inspector.model import Cost, Report
+from inspector.net import transport
 from tests.faults.cases import BEFORE, CASES, ERROR, PARTIAL, REPO, RIGHT, SHARD, Case, table
 from tests.loopback import LoopbackHub, load
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector import inspect, transport
+from inspector import inspect
 from inspector.errors import SourceError
+from inspector.net import transport
 from tests.faults.cases import REPO
 from tests.loopback import Fault, LoopbackHub, Repo, RequestInfo, Virtual, load
 

@@ -7,15 +7,15 @@ from functools import cache as remember
 
 from inspector import address
 from inspector.cache import cache_of
-from inspector.cache_model import Cache, CachePart, LayerCache, UnknownCache
 from inspector.checkpoint import load as load_checkpoint
-from inspector.cluster import parse_cluster
-from inspector.engines import choose_engine
-from inspector.fit import fit
-from inspector.fit_model import Cluster, Fit, Workload
-from inspector.hardware import load_hardware
+from inspector.fitting.cluster import parse_cluster
+from inspector.fitting.engines import choose_engine
+from inspector.fitting.fit import fit
+from inspector.fitting.hardware import load_hardware
 from inspector.measure import measure
 from inspector.model import Footprint, Json, Prequantised, Slice
+from inspector.model.cache_model import Cache, CachePart, LayerCache, UnknownCache
+from inspector.model.fit_model import Cluster, Fit, Workload
 from inspector.sources import open_source
 from tests.loopback import LoopbackHub, load
 

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from inspector.cluster import parse_cluster
-from inspector.engines import choose_engine, engine_named, engines
 from inspector.errors import UsageError
-from inspector.fit_model import Workload
-from inspector.hardware import find_hardware
+from inspector.fitting.cluster import parse_cluster
+from inspector.fitting.engines import choose_engine, engine_named, engines
+from inspector.fitting.hardware import find_hardware
+from inspector.model.fit_model import Workload
 from tests.fit.builders import GIB, ROWS, answer, latent, split
 
 

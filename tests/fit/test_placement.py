@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from inspector.errors import UsageError
-from inspector.fit_model import Placement, Workload
+from inspector.fitting.placement import balanced, by_memory, even, sharded
+from inspector.fitting.resident import parse_offload
 from inspector.model import Slice
-from inspector.placement import balanced, by_memory, even, sharded
-from inspector.resident import parse_offload
+from inspector.model.fit_model import Placement, Workload
 from inspector.slicing import layer_of, share_of
 from tests.fit.builders import GIB, answer, footprint, grouped, latent, split
 

@@ -9,11 +9,11 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.cache_model import Cache, CachePart, LayerCache
-from inspector.engines import engines
-from inspector.fit import fit
-from inspector.fit_model import KINDS, PLACEMENTS, Cluster, Hardware, Placement, Workload
+from inspector.fitting.engines import engines
+from inspector.fitting.fit import fit
 from inspector.model import COMPONENTS, Footprint, Slice
+from inspector.model.cache_model import Cache, CachePart, LayerCache
+from inspector.model.fit_model import KINDS, PLACEMENTS, Cluster, Hardware, Placement, Workload
 from tests.fit.builders import GIB, footprint
 
 RANK = {"does_not_fit": 0, "unknown": 1, "tight": 2, "fits": 3}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from inspector.cache_model import UnknownCache
-from inspector.fit_model import Workload
 from inspector.model import Footprint
+from inspector.model.cache_model import UnknownCache
+from inspector.model.fit_model import Workload
 from tests.fit.builders import GIB, answer, footprint, grouped, latent, recorded, recorded_cache, split
 from tests.shared import ROOT
 

@@ -15,7 +15,7 @@ from gguf import GGMLQuantizationType, GGUFEndian, GGUFReader, GGUFWriter
 from inspector.errors import UnsupportedFile
 from inspector.formats import READERS
 from inspector.formats.gguf import Reader, parse
-from inspector.ggml_types import READINGS
+from inspector.gguf.ggml_types import READINGS
 from inspector.model import Header
 from tests.formats.gguf.build import Tensor, Writer, build, by_type
 from tests.formats.gguf.engine import footprint

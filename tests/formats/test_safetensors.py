@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.dtypes import BITS
 from inspector.errors import MalformedFile
 from inspector.formats.safetensors import MAX_HEADER, Reader, parse
 from inspector.model import Header
+from inspector.storing.dtypes import BITS
 from tests import shared
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector.fit_model import Answer, Budget, Device, Fit
 from inspector.model import Cell, Report
+from inspector.model.fit_model import Answer, Budget, Device, Fit
 from tests.render.samples import V41, hostile
 
 GIB = 1 << 30

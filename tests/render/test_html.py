@@ -18,7 +18,7 @@ import pytest
 from inspector import cli
 from inspector.model import File, Report, TensorRow, Variant
 from inspector.render import render
-from inspector.sentences import answer, command
+from inspector.show.sentences import answer, command
 from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
 from tests.render.samples import HOSTILE, UNKNOWN, V41
 
@@ -176,7 +176,7 @@ def test_plain_text_imports_no_page_and_no_template_engine() -> None:
         "from inspector.render import render;"
         "render('text', (V41,)); render('json', (V41,));"
         "print([m for m in sys.modules if m.split('.')[0] in ('jinja2', 'markupsafe', 'squarify')"
-        " or m in ('inspector.page', 'inspector.templating', 'inspector.treemap')])"
+        " or m in ('inspector.show.page', 'inspector.show.templating', 'inspector.show.treemap')])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

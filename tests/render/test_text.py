@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.columns import measure
 from inspector.model import Excluded, Report
 from inspector.render import render
+from inspector.show.columns import measure
 from tests.render.samples import CELLS, HOSTILE, UNKNOWN, V41, hostile
 
 BARS = """\

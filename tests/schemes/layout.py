@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector import Report, inspect
-from inspector.dtypes import BITS, canonical
+from inspector.storing.dtypes import BITS, canonical
 from tests.memory import header
 
 Case = dict[str, Any]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.dtypes import BITS
 from inspector.model import Declared, Group, Stored
 from inspector.schemes import SCHEMES, read
+from inspector.storing.dtypes import BITS
 
 KEYS = (
     "_type",

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.checkpoint import load
-from inspector.declaration import Declaration, Rules
-from inspector.dtypes import BITS
 from inspector.grouping import classify, group
 from inspector.measure import measure
 from inspector.model import Declared, Footprint, Header, TensorInfo
 from inspector.schemes import splitter
+from inspector.storing.dtypes import BITS
+from inspector.witness.declaration import Declaration, Rules
 from tests import shared
 from tests.memory import MemorySource, header
 from tests.schemes.layout import nbytes

@@ -17,9 +17,9 @@ import pytest
 from inspector import Report
 from inspector.inspection import examine
 from inspector.model import Cost, Source
-from inspector.recording import Recording, record
-from inspector.snapshot import dump, open_snapshot
-from inspector.snapshot_model import Asked
+from inspector.snapshots.recording import Recording, record
+from inspector.snapshots.snapshot import dump, open_snapshot
+from inspector.snapshots.snapshot_model import Asked
 from inspector.sources.snapshot import SnapshotSource
 from tests.formats.gguf.build import build
 from tests.memory import MemorySource, header

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from inspector import claims, cli
-from inspector.claim_verdict import Judged
-from inspector.snapshot import open_snapshot
+from inspector.claim.claim_verdict import Judged
+from inspector.snapshots.snapshot import open_snapshot
 from inspector.sources import open_source
 from inspector.sources.snapshot import open_locked
 from tests.loopback import Fault, LoopbackHub, Repo, RequestInfo, Virtual, load

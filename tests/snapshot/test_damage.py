@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inspector.errors import InspectorError
 from inspector.model import Report
-from inspector.snapshot import open_snapshot
+from inspector.snapshots.snapshot import open_snapshot
 from inspector.sources.snapshot import open_locked
 from tests.memory import MemorySource
 from tests.snapshot import cases

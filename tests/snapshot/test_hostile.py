@@ -14,8 +14,8 @@ import pytest
 
 from inspector import cli
 from inspector.errors import MalformedFile, UsageError
-from inspector.snapshot import open_snapshot
-from inspector.snapshot_zip import ENTRY_MOST, TOTAL_MOST, assemble, pack
+from inspector.snapshots.snapshot import open_snapshot
+from inspector.snapshots.snapshot_zip import ENTRY_MOST, TOTAL_MOST, assemble, pack
 from inspector.sources.snapshot import open_locked
 from tests.memory import MemorySource
 from tests.snapshot import cases

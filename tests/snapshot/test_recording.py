@@ -11,8 +11,8 @@ import pytest
 
 from inspector.errors import MalformedFile, SourceError
 from inspector.model import Listing, Report
-from inspector.recording import joined, needed
-from inspector.snapshot import open_snapshot
+from inspector.snapshots.recording import joined, needed
+from inspector.snapshots.snapshot import open_snapshot
 from inspector.sources.snapshot import SnapshotSource
 from tests.memory import MemorySource, header
 from tests.snapshot import cases

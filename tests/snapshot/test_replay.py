@@ -13,8 +13,8 @@ from inspector import address, cli, inspect
 from inspector.address import Address
 from inspector.errors import SourceError, UsageError
 from inspector.model import Cost
-from inspector.recording import RecordingSource
 from inspector.render import FORMATS, render
+from inspector.snapshots.recording import RecordingSource
 from inspector.sources import open_source
 from inspector.sources.snapshot import open_locked
 from tests.loopback import LoopbackHub, Repo, Virtual, load

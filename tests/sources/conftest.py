@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from inspector.retrying import Patience
+from inspector.net.retrying import Patience
 
 
 class Clock:

@@ -14,7 +14,7 @@ import pytest
 
 from inspector import address
 from inspector.errors import SourceError
-from inspector.retrying import Patience
+from inspector.net.retrying import Patience
 from inspector.sources.hub import HubSource
 from tests.loopback import Fault, LoopbackHub, Repo
 from tests.sources.hub_cases import CONFIG, HEADER, REPO, arrived, forget, read, source

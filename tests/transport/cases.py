@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.retrying import Patience
-from inspector.transport import Transport
+from inspector.net.retrying import Patience
+from inspector.net.transport import Transport
 from tests.loopback import LoopbackHub, Repo, Virtual
 
 HEAD = bytes(range(256)) * 16

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from inspector.errors import UsageError
-from inspector.exchange import HttpStatus
-from inspector.failures import failure, origin, shown
-from inspector.retrying import Patience
-from inspector.transport import Transport
-from inspector.trust import proxies, proxy_for
+from inspector.net.exchange import HttpStatus
+from inspector.net.failures import failure, origin, shown
+from inspector.net.retrying import Patience
+from inspector.net.transport import Transport
+from inspector.net.trust import proxies, proxy_for
 from tests.loopback import LoopbackHub
 from tests.transport.cases import at, read, transport
 
@@ -78,7 +78,7 @@ def test_a_missing_bundle_of_certificates_is_the_users_own_fault() -> None:
 
 
 def test_importing_costs_no_http_library() -> None:
-    code = "import sys, inspector.transport, inspector.sources.hub; print([m for m in sys.modules if m in "
+    code = "import sys, inspector.net.transport, inspector.sources.hub; print([m for m in sys.modules if m in "
     code += "('urllib3', 'ssl', 'http.client', 'huggingface_hub', 'requests', 'email')])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

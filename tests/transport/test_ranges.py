@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import ranges
 from inspector.errors import SourceError
+from inspector.net import ranges
 from tests.loopback import Fault, LoopbackHub
 from tests.transport.cases import HEAD, SIZE, Clock, at, read, transport
 

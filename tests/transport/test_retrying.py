@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import SourceError, UsageError
-from inspector.exchange import HttpStatus
-from inspector.retrying import Patience, asked_delay
-from inspector.transport import Transport
+from inspector.net.exchange import HttpStatus
+from inspector.net.retrying import Patience, asked_delay
+from inspector.net.transport import Transport
 from tests.loopback import Fault, LoopbackHub
 from tests.transport.cases import HEAD, Clock, at, read, transport
 

@@ -61,7 +61,7 @@ def test_redirects_in_a_circle_end(hub: LoopbackHub) -> None:
 
 
 def test_https_is_never_left_for_http() -> None:
-    from inspector.transport import _next
+    from inspector.net.transport import _next
 
     with pytest.raises(SourceError, match="not encrypted"):
         _next("https://hub.example/a", "http://hub.example/b")

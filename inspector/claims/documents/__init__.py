@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from inspector.claim_model import Document
+from inspector.claim.claim_model import Document
 from inspector.errors import UsageError
 
 MAX_BYTES: Final = 64 << 20

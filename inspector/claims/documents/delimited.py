@@ -10,8 +10,8 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from inspector.claim_model import Cell, Document, Place, Row, Table
-from inspector.claim_tree import check_rows
+from inspector.claim.claim_model import Cell, Document, Place, Row, Table
+from inspector.claim.claim_tree import check_rows
 from inspector.errors import UsageError
 
 _BOM: Final = "\ufeff"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.claim_json import tree
-from inspector.claim_model import Document
+from inspector.claim.claim_json import tree
+from inspector.claim.claim_model import Document
 
 
 def read(file: str, text: str) -> Document:

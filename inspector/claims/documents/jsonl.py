@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.claim_json import tree
-from inspector.claim_model import Document, Place, Row, Table
-from inspector.claim_tree import check_rows, row
+from inspector.claim.claim_json import tree
+from inspector.claim.claim_model import Document, Place, Row, Table
+from inspector.claim.claim_tree import check_rows, row
 from inspector.errors import UsageError
 
 

@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from inspector.claim_model import Cell, Document, Place, Row, Table
-from inspector.claim_tree import check_rows
+from inspector.claim.claim_model import Cell, Document, Place, Row, Table
+from inspector.claim.claim_tree import check_rows
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:

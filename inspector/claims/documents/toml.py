@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from inspector.claim_model import Document, Node, Place
-from inspector.claim_tree import MAX_DEPTH, placed
+from inspector.claim.claim_model import Document, Node, Place
+from inspector.claim.claim_tree import MAX_DEPTH, placed
 from inspector.errors import UsageError
 from inspector.model import Json
 

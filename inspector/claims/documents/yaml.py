@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from inspector.claim_model import Document, Node, Place
-from inspector.claim_tree import MAX_DEPTH, MAX_NODES
+from inspector.claim.claim_model import Document, Node, Place
+from inspector.claim.claim_tree import MAX_DEPTH, MAX_NODES
 from inspector.errors import UsageError
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.errors import MalformedFile
 from inspector.formats.gguf import Reader, parse
-from inspector.ggml_types import READINGS
+from inspector.gguf.ggml_types import READINGS
 from inspector.model import Header
 from tests import shared
 from tests.formats.gguf.build import build, by_type, padded

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inspector.errors import InspectorError, MalformedFile, UnsupportedFile
 from inspector.formats.gguf import Reader, is_gguf, parse
-from inspector.gguf_window import MAX_HEADER
+from inspector.gguf.gguf_window import MAX_HEADER
 from tests.formats.gguf.build import Writer, build
 
 W = Writer()

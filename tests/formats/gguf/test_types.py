@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, LlamaFileType
 
-from inspector.ggml_types import QUANTS, READINGS, SETTLED
-from inspector.gguf_keys import FILE_TYPES, disagreement, file_type, main_layers, types_of
+from inspector.gguf.ggml_types import QUANTS, READINGS, SETTLED
+from inspector.gguf.gguf_keys import FILE_TYPES, disagreement, file_type, main_layers, types_of
 
 DIFFERENT = {
     "Q8_1": (

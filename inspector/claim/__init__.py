@@ -1,0 +1,1 @@
+"""One claim of a table of sizes: its amount, rule, quantity and verdict."""

@@ -1,0 +1,1 @@
+"""Does it fit: hardware, clusters, engines, placement, and the arithmetic of memory."""

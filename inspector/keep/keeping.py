@@ -1,0 +1,77 @@
+"""What of one inspection is kept, under which key: the finished report of a commit, by what was asked and by whom.
+
+The key holds everything that the answer depends on: the repo's commit, the options, and this program's own files, so
+that a new version never shows an old one's answer. It holds no token.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspector import __version__
+from inspector.keep.store import Store, folder
+
+if TYPE_CHECKING:
+    from inspector.model import Report
+
+COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+
+
+def open_store() -> Store | None:
+    """The user's cache, None where there is no folder for it."""
+    where = folder(os.environ)
+    return None if where is None else Store(where)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The reports of one repo as it was asked about: `asked` is everything but the commit."""
+
+    store: Store
+    asked: tuple[object, ...]
+
+    def report(self, commit: str | None) -> Report | None:
+        """The report of a commit, None where it is not kept."""
+        if commit is None or not COMMIT.fullmatch(commit):
+            return None
+        form = self.store.get(self._key(commit))
+        if form is None:
+            return None
+        from inspector.keep.report_form import NotKept, unpack
+        from inspector.model import Report
+
+        try:
+            report = unpack(form)
+        except NotKept:
+            return None
+        return report if isinstance(report, Report) else None
+
+    def keep(self, report: Report) -> None:
+        """Keep a report that is complete and of a commit."""
+        if report.incomplete or report.revision is None or not COMMIT.fullmatch(report.revision):
+            return
+        from inspector.keep.report_form import NotKept, pack
+
+        try:
+            self.store.put(self._key(report.revision), pack(report))
+        except NotKept:
+            return
+
+    def _key(self, commit: str) -> str:
+        return repr(("report", _program(), commit, *self.asked))
+
+
+def _program() -> str:
+    """This program: its version, and names, sizes and times of its files, for those who change it."""
+    package = Path(__file__).parents[1]
+    files = [e for where in (package, *_folders(package)) for e in os.scandir(where) if e.is_file()]
+    stats = sorted((e.path[len(str(package)) :], e.stat().st_size, e.stat().st_mtime_ns) for e in files)
+    return repr((__version__, stats))
+
+
+def _folders(package: Path) -> list[Path]:
+    return [Path(e.path) for e in os.scandir(package) if e.is_dir() and not e.name.startswith("__")]

@@ -1,0 +1,1 @@
+"""Words, tables, pages and pictures of a report, for the renderers."""

@@ -1,0 +1,171 @@
+"""Tables of the page: cells are words, or figures that carry their exact value and their place in the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from inspector.model import Cell, Report
+from inspector.model.cache_model import Cache
+from inspector.model.fit_model import BUDGETS, Fit
+from inspector.rollup import bits_per_weight, by_component, largest_first
+from inspector.show import tables
+from inspector.show.columns import Column
+from inspector.show.phrases import NONE, UNKNOWN, bits, counted, exact, sized
+from inspector.show.sentences import contexts
+from inspector.show.treemap import cell_shade
+from inspector.units import both, percent
+
+
+class Figure(NamedTuple):
+    """A number as shown, with its exact value and the path below the report where the JSON has it."""
+
+    text: str
+    value: float | int | None
+    path: str = ""
+
+
+class Key(NamedTuple):
+    """A word with the colour that stands for it in the drawing."""
+
+    text: str
+    shade: str
+
+
+class Off(NamedTuple):
+    """A bar from the middle: right for too much, left for too little; as long as a half for 100 % and beyond."""
+
+    text: str
+    offset: float
+    width: float
+    shade: str
+
+
+Entry = str | Figure | Key | Off
+
+
+class Sheet(NamedTuple):
+    """A table of the page; `cut` counts rows that were left out, `more` says where they are."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    cut: int = 0
+    more: str = ""
+
+
+def sheet(table: tables.Table, most: int = 400, more: str = "--format json has them all") -> Sheet:
+    """A table of words, at most `most` rows of it."""
+    rows: tuple[tuple[Entry, ...], ...] = tuple(table.rows[:most])
+    return Sheet(table.title, table.columns, rows, max(len(table.rows) - most, 0), more)
+
+
+def components(report: Report) -> Sheet:
+    """The treemap in words: a row per component and precision, the largest component first."""
+    places = {c: (i, j) for i, (_, part) in enumerate(by_component(report.cells)) for j, c in enumerate(part)}
+    whole = sum(c.bytes for c in report.cells)
+    rows: list[tuple[Entry, ...]] = []
+    for component, cells in largest_first(report.cells):
+        for cell in cells:
+            path = "components.{}.precisions.{}".format(*places[cell])
+            rows.append((component, Key(cell.precision or NONE, cell_shade(cell).name), *_cell(cell, path, whole)))
+    columns = (
+        Column("component"),
+        Column("precision"),
+        Column("parameters", right=True),
+        Column("weight bytes", right=True),
+        Column("overhead bytes", right=True),
+        Column("bytes", right=True),
+        Column("share", right=True),
+        Column("bits per weight", right=True),
+        Column("stored as"),
+    )
+    return Sheet("By component and precision", columns, tuple(rows[:600]), max(len(rows) - 600, 0), "--format json")
+
+
+def _cell(cell: Cell, path: str, whole: int) -> tuple[Entry, ...]:
+    average = bits_per_weight(cell.bytes, cell.parameters)
+    return (
+        Figure(counted(cell.parameters), cell.parameters, f"{path}.parameters"),
+        Figure(exact(cell.weight_bytes), cell.weight_bytes, f"{path}.weight_bytes"),
+        Figure(exact(cell.overhead_bytes), cell.overhead_bytes, f"{path}.overhead_bytes"),
+        Figure(both(cell.bytes), cell.bytes),
+        Figure(percent(cell.bytes, whole), cell.bytes),
+        Figure(bits(average), average) if cell.parameters != 0 else NONE,
+        " ".join(cell.storage_dtypes) or NONE,
+    )
+
+
+def totals(report: Report) -> Sheet:
+    """The report's own figures."""
+    names = ("file_bytes", "tensor_bytes", "excluded_bytes", "other_bytes", "repo_bytes")
+    rows: list[tuple[Entry, ...]] = [
+        ("parameters", Figure(exact(report.parameters), report.parameters, "parameters"), counted(report.parameters)),
+        ("bits per weight", Figure(bits(report.bits_per_weight), report.bits_per_weight, "bits_per_weight"), ""),
+        ("files", Figure(f"{report.files:,}", report.files, "files"), ""),
+        ("tensors", Figure(exact(report.tensors), report.tensors, "tensors"), ""),
+    ]
+    for name in names:
+        size: int | None = getattr(report, name)
+        rows.append((name.replace("_", " "), Figure(exact(size), size, name), sized(size)))
+    columns = (Column("figure"), Column("exact", right=True), Column("in words", right=True))
+    return Sheet("Totals", columns, tuple(rows))
+
+
+def devices(fit: Fit, path: str) -> Sheet:
+    """The bars of a cluster in words."""
+    names = ("usable_bytes", "weights", "replicated_bytes", "cache", "overhead", "free")
+    rows: list[tuple[Entry, ...]] = []
+    for i, device in enumerate(fit.devices):
+        values: list[tuple[str, int | None]] = [(n, getattr(device, n)) for n in names]
+        figures = [Figure(sized(v), v, f"{path}.devices.{i}.{n}") for n, v in values]
+        rows.append((f"{i + 1}", device.name, *figures))
+    columns = (
+        Column("device", right=True),
+        Column("name"),
+        Column("server budget", right=True),
+        Column("weights", right=True),
+        Column("of which copies", right=True),
+        Column(f"cache at {fit.context:,} tokens", right=True),
+        Column("kept back", right=True),
+        Column("free", right=True),
+    )
+    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows))
+
+
+def budgets(fit: Fit, path: str) -> Sheet:
+    """What each budget leaves, and the context that fits it."""
+    rows: list[tuple[Entry, ...]] = []
+    for name in BUDGETS:
+        budget, place = fit.budget(name), f"{path}.budgets.{name}"
+        most = UNKNOWN if budget.max_context is None else f"{budget.max_context:,}"
+        rows.append(
+            (
+                name,
+                Figure(both(budget.usable_bytes), budget.usable_bytes, f"{place}.usable_bytes"),
+                Figure(sized(budget.headroom_bytes), budget.headroom_bytes, f"{place}.headroom_bytes"),
+                Figure(most, budget.max_context, f"{place}.max_context"),
+            )
+        )
+    columns = (
+        Column("budget"),
+        Column("usable together", right=True),
+        Column("left after weights", right=True),
+        Column("context that fits (tokens)", right=True),
+    )
+    return Sheet(f"Context on {fit.cluster}", columns, tuple(rows))
+
+
+def cache(fits: Sequence[Fit], known: Cache) -> Sheet:
+    """Bytes of one sequence's cache by context, with the clusters' answers under the server budget."""
+    rows: list[tuple[Entry, ...]] = []
+    for tokens in contexts(fits, known):
+        held = known.bytes_at(tokens)
+        words = ["unknown" if f.max_context is None else "yes" if tokens <= f.max_context else "no" for f in fits]
+        rows.append((Figure(f"{tokens:,}", tokens), Figure(both(held), held), *words))
+    columns = (
+        Column("tokens", right=True),
+        Column(f"cache in {known.kv_dtype}", right=True),
+        *[Column(f"fits {f.cluster}") for f in fits],
+    )
+    return Sheet("Cache of one sequence", columns, tuple(rows))

@@ -1,0 +1,1 @@
+"""Recorded checkpoints: what a report needs, in one deterministic file."""

@@ -1,0 +1,1 @@
+"""Facts on how numbers are stored: dtypes, blocks, packing, companions and lookup tables."""
