@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from inspector.cache import cache_of
-from inspector.fitting.engines import Engine, choose_engine, engine_named
-from inspector.fitting.fit import fit
-from inspector.gguf_cache import cache_of_gguf
 from inspector.kv.kv_dtypes import declared_dtype
 from inspector.model import UNESTABLISHED, Checkpoint, Footprint, Json
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import Cluster, Fit, Workload
+
+if TYPE_CHECKING:
+    from inspector.fitting.engines import Engine
 
 _SIDE_CONFIG = "hf_quant_config.json"
 _SIZED = {"truncated", "unreadable_document"}
@@ -36,6 +37,8 @@ def cache_for(checkpoint: Checkpoint, workload: Workload, engine: Engine | None 
     }
     if selection.format == "gguf":
         metadata = next((h.metadata for h in checkpoint.headers if "general.architecture" in h.metadata), {})
+        from inspector.gguf_cache import cache_of_gguf
+
         return cache_of_gguf(metadata, kv_dtype=workload.kv_dtype, with_draft=workload.with_draft, **states)
     config, side = _configs(checkpoint)
     if config is None:
@@ -54,6 +57,12 @@ def fits_for(
     survey: bool = False,
 ) -> tuple[Fit, ...]:
     """One fit per cluster, each with the engine asked for or the cluster's own default."""
+    if not clusters:
+        return ()
+    # Most runs ask about no cluster, and should not pay for what answers that.
+    from inspector.fitting.engines import choose_engine
+    from inspector.fitting.fit import fit
+
     found = []
     incomplete = any(n.code in UNESTABLISHED - _SIZED for n in checkpoint.notes)
     caches: dict[str, Cache | UnknownCache] = {}
@@ -68,9 +77,12 @@ def fits_for(
 
 def serving_engine(checkpoint: Checkpoint, workload: Workload) -> Engine | None:
     """The engine whose state formats the report's own cache has: the one asked for, llama.cpp's for GGUF."""
-    if workload.engine is not None:
-        return engine_named(workload.engine)
-    return engine_named("llama.cpp") if checkpoint.selection.format == "gguf" else None
+    name = workload.engine or ("llama.cpp" if checkpoint.selection.format == "gguf" else None)
+    if name is None:
+        return None
+    from inspector.fitting.engines import engine_named
+
+    return engine_named(name)
 
 
 def _configs(checkpoint: Checkpoint) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
