@@ -10,7 +10,7 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 
-PARTS = ("startup", "recognise", "gguf", "network", "growth")
+PARTS = ("startup", "recognise", "gguf", "check", "network", "growth")
 
 
 def main() -> int:
