@@ -97,8 +97,14 @@ def classify(
         parent, _, leaf = base.rpartition(".")
         # Three projections share a parent, and a hundred thousand parents share a few leaves: look at each once.
         if parent not in parents:
-            marked = _DIGITS.sub("#", _mixer(parent, recurrent) if recurrent else parent)
-            parents[parent] = marked, components.draft_layer(f"{parent}.", layers)
+            owner, _, number = parent.rpartition(".")
+            if number.isdigit() and owner in parents and owner.endswith("experts"):
+                parents[parent] = f"{parents[owner][0]}.#", parents[owner][1]
+            else:
+                marked = _DIGITS.sub("#", _mixer(parent, recurrent) if recurrent else parent)
+                parents[parent] = marked, components.draft_layer(f"{parent}.", layers)
+                if number.isdigit() and owner.endswith("experts") and not recurrent:
+                    parents[owner] = _DIGITS.sub("#", owner), components.draft_layer(f"{owner}.", layers)
         if leaf not in leaves:
             leaves[leaf] = _DIGITS.sub("#", leaf)
         template, draft = parents[parent]

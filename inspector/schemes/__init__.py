@@ -136,34 +136,26 @@ class Reading:
 
 
 def splitter() -> Callable[[str], tuple[str, str]]:
-    """A function name -> (base, role), which remembers the endings it has met (a few hundred per checkpoint)."""
-    shallow: dict[str, str | None] = {}
-    deeper: dict[str, str] = {}
+    """A function name -> (base, role), which remembers the last parts it has met (a few hundred per checkpoint)."""
+    known: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def search(name: str) -> str:
         return next((r for r in ROLES if name.endswith(r) and len(r) < len(name)), "")
 
-    def look(name: str, last: str) -> str:
-        """The role of a name whose last part decides, or does not: `.centroids.weight` is longer than `.weight`."""
-        tail = name[name.rfind(".", 0, len(name) - len(last)) :] if last != name else name
-        if last not in shallow:
-            decides = last != name and not any(r.endswith(last) and r != last for r in ROLES)
-            shallow[last] = search(name) if decides else None
-        role = shallow[last]
-        if role is None:
-            role = deeper.get(tail)
-        if role is None:
-            role = search(name)
-            if not any(r.endswith(tail) and r != tail for r in ROLES):
-                deeper[tail] = role
-        return role
-
     def split(name: str) -> tuple[str, str]:
         at = name.rfind(".")
-        last = name[at:] if at > 0 else name
-        role = shallow.get(last)
-        if role is None:
-            role = look(name, last)
+        if at < 1:
+            role = search(name)
+            return (name[: -len(role)], role) if role else (name, "")
+        last = name[at:]
+        found = known.get(last)
+        if found is None:
+            # What the last part decides by itself, and the longer roles that end in it: `.centroids.weight`.
+            shorter = next((r for r in ROLES if last.endswith(r)), "")
+            found = known[last] = shorter, tuple(r for r in ROLES if r.endswith(last) and r != last)
+        role, longer = found
+        if longer and name.endswith(longer):
+            role = search(name)
         return (name[: -len(role)], role) if role else (name, "")
 
     return split
