@@ -11,15 +11,12 @@ from typing import Final
 
 from inspector import address
 from inspector.address import Address
-from inspector.cache import cache_of
 from inspector.claim.claim_model import Setting, Subject
 from inspector.claim.claim_verdict import Expense
 from inspector.collector import paused
 from inspector.errors import InspectorError, SourceError, UsageError
 from inspector.fitting.cluster import parse_cluster
-from inspector.fitting.engines import choose_engine
-from inspector.fitting.fit import fit
-from inspector.gguf_cache import cache_of_gguf
+from inspector.fitting.outlook import cache_for, configs_of, fits_for, serving_engine
 from inspector.inspection import examine
 from inspector.model import Checkpoint, Cost, Footprint, Json, Progress, Report, Source
 from inspector.model.cache_model import Cache, UnknownCache
@@ -36,44 +33,40 @@ Opener = Callable[[Address], Source]
 
 @dataclass(slots=True)
 class MeasuredRepo:
-    """One checkpoint that was read; caches and fits are worked out when they are asked for, once each."""
+    """One checkpoint that was read; caches and fits are worked out when they are asked for, once each.
+
+    They come from where a report has them, so that a table is held against what `inspect` says.
+    """
 
     report: Report
-    config: Mapping[str, Json]
-    metadata: Mapping[str, Json]
+    checkpoint: Checkpoint
     footprint: Footprint
     _caches: dict[str, Cache | UnknownCache] = field(default_factory=dict)
     _fits: dict[Setting, Fit] = field(default_factory=dict)
+
+    @property
+    def config(self) -> Mapping[str, Json]:
+        """The config.json that speaks of the weights; empty where there is none."""
+        return configs_of(self.checkpoint)[0] or {}
 
     def cache(self, kv_dtype: str | None) -> Cache | UnknownCache:
         """One sequence's cache, main layers only. Raises `UsageError` for an unknown dtype."""
         key = kv_dtype or ""
         if key not in self._caches:
-            self._caches[key] = self._cache(kv_dtype, None, None)
+            asked = Workload(kv_dtype=kv_dtype)
+            self._caches[key] = cache_for(self.checkpoint, asked, serving_engine(self.checkpoint, asked))
         return self._caches[key]
 
     def fit(self, setting: Setting) -> Fit:
         """The fit on a cluster, at 8,192 tokens unless the setting says. Raises `UsageError` for its words."""
         if setting not in self._fits:
             cluster = parse_cluster(setting.cluster or "")
-            engine, chosen = choose_engine(None, self.report.format, cluster)
             placement = next((p for p in PLACEMENTS if p == setting.placement), None)
             workload = Workload(kv_dtype=setting.kv_dtype, placement=placement)
             if setting.context is not None:
                 workload = replace(workload, context=setting.context)
-            cache = self._cache(setting.kv_dtype, engine.state_dtype, engine.conv_dtype)
-            incomplete = self.report.incomplete
-            self._fits[setting] = fit(
-                self.footprint, cache, cluster, workload, engine, chosen=chosen, incomplete=incomplete
-            )
+            (self._fits[setting],) = fits_for(self.checkpoint, self.footprint, workload, (cluster,))
         return self._fits[setting]
-
-    def _cache(self, kv_dtype: str | None, state: str | None, conv: str | None) -> Cache | UnknownCache:
-        if self.report.format == "gguf":
-            return cache_of_gguf(self.metadata, kv_dtype=kv_dtype)
-        if not self.config:
-            return UnknownCache("there is no config.json that says how it attends", "config.json")
-        return cache_of(self.config, kv_dtype=kv_dtype, state_dtype=state, conv_dtype=conv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +167,11 @@ def _examined(source: Source, where: Address, variant: str | None, sliced: bool)
     except Exception as error:
         # One repo that breaks this program must not cost the others their verdicts.
         return SourceError(where.name, f"internal error: {type(error).__name__}: {error}"[:300], "Please report it.")
-    return MeasuredRepo(report, _config(checkpoint), _metadata(checkpoint), footprint)
+    return MeasuredRepo(report, _slim(checkpoint), footprint)
 
 
-def _config(checkpoint: Checkpoint) -> Mapping[str, Json]:
-    for part in checkpoint.selection.parts:
-        for path in part.configs:
-            document = checkpoint.documents.get(path)
-            if path.rpartition("/")[2] == "config.json" and isinstance(document, dict):
-                return document
-    return {}
-
-
-def _metadata(checkpoint: Checkpoint) -> Mapping[str, Json]:
-    return checkpoint.headers[0].metadata if checkpoint.headers else {}
+def _slim(checkpoint: Checkpoint) -> Checkpoint:
+    """What caches and fits read of a checkpoint, without half a million tensors per repo of a table."""
+    documents = {p: d for p, d in checkpoint.documents.items() if not (isinstance(d, dict) and "weight_map" in d)}
+    headers = checkpoint.headers if checkpoint.selection.format == "gguf" else ()
+    return replace(checkpoint, headers=headers, documents=documents, indexes=())

@@ -40,7 +40,7 @@ def cache_for(checkpoint: Checkpoint, workload: Workload, engine: Engine | None 
         from inspector.gguf_cache import cache_of_gguf
 
         return cache_of_gguf(metadata, kv_dtype=workload.kv_dtype, with_draft=workload.with_draft, **states)
-    config, side = _configs(checkpoint)
+    config, side = configs_of(checkpoint)
     if config is None:
         beside = "here" if selection.kind == "nothing" else "beside the weights"
         return UnknownCache(f"there is no config.json {beside}")
@@ -85,7 +85,7 @@ def serving_engine(checkpoint: Checkpoint, workload: Workload) -> Engine | None:
     return engine_named(name)
 
 
-def _configs(checkpoint: Checkpoint) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
+def configs_of(checkpoint: Checkpoint) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
     """config.json and hf_quant_config.json of the first part that has one, or of a root without weights."""
     parts = [part.configs for part in checkpoint.selection.parts] or [tuple(checkpoint.documents)]
     for paths in parts:
