@@ -7,12 +7,12 @@ which files are probably chosen; where the documents say otherwise the rest is r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Any, Final
 
 from inspector import json_faults
+from inspector.agreement import agreed
 from inspector.cross_check import cross_check
 from inspector.errors import InspectorError, MalformedFile
 from inspector.formats import READERS, Reader, safetensors, shard_index
@@ -35,6 +35,7 @@ from inspector.model import (
 from inspector.net.learning import sized, told
 from inspector.reading import planned
 from inspector.selection import CONFIGS, select, wanted_documents
+from inspector.tasks import Task, Tasks
 from inspector.twins import Twins
 
 _ROUNDS: Final = 8
@@ -56,6 +57,8 @@ class _Gathered:
 
     headers: dict[str, Header] = field(default_factory=dict)
     documents: dict[str, Json] = field(default_factory=dict)
+    unread: dict[str, bytes] = field(default_factory=dict)
+    """Shard indexes as text, until the headers are in that they may agree with."""
     indexes: dict[str, ShardIndex] = field(default_factory=dict)
     failed: dict[str, InspectorError] = field(default_factory=dict)
     twins: Twins = field(default_factory=Twins)
@@ -63,7 +66,7 @@ class _Gathered:
     beyond: int = 0
 
 
-def load(
+async def load(
     source: Source,
     *,
     variant: str | None = None,
@@ -75,27 +78,20 @@ def load(
     Raises `UsageError` for a variant that is not there, `SourceError` where nothing could be read. One file that
     fails among several is listed in `Checkpoint.failed`; the others are still read.
     """
-    listing = source.listing()
+    listing = await source.listing()
     gathered = _Gathered()
     wanted = wanted_documents(listing, variant=variant, path=path)
     selection = select(listing, {}, variant=variant, path=path)
-    with ThreadPoolExecutor(max_workers=max(1, source.jobs), thread_name_prefix="inspect") as pool:
-        try:
-            _gather(pool, source, listing, wanted, selection, gathered, progress)
-            for _ in range(_ROUNDS):
-                # What a header says may show that a file is no set of weights: then another one is chosen.
-                before, selection = selection, select(listing, _said(gathered), variant=variant, path=path)
-                _gather(pool, source, listing, (), selection, gathered, progress)
-                if set(selection.files) <= set(before.files):
-                    break
-            if variant is not None and variant.lower() == ALL and selection.menu:
-                _gather(pool, source, listing, (), _every(selection), gathered, progress)
-                selection = select(listing, _said(gathered), variant=variant, path=path)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            # Whoever waits for a server wakes: an interrupted run ends at once.
-            source.close()
-            raise
+    await _gather(source, listing, wanted, selection, gathered, progress)
+    for _ in range(_ROUNDS):
+        # What a header says may show that a file is no set of weights: then another one is chosen.
+        before, selection = selection, select(listing, _said(gathered), variant=variant, path=path)
+        await _gather(source, listing, (), selection, gathered, progress)
+        if set(selection.files) <= set(before.files):
+            break
+    if variant is not None and variant.lower() == ALL and selection.menu:
+        await _gather(source, listing, (), _every(selection), gathered, progress)
+        selection = select(listing, _said(gathered), variant=variant, path=path)
     if any(f.size is None for f in selection.files):
         listing, selection = sized(listing, selection, {p: h.file_size for p, h in gathered.headers.items()})
     checkpoint = _assemble(listing, selection, gathered)
@@ -115,8 +111,7 @@ def _every(selection: Selection) -> Selection:
     return replace(selection, parts=parts)
 
 
-def _gather(
-    pool: ThreadPoolExecutor,
+async def _gather(
     source: Source,
     listing: Listing,
     documents: Sequence[str],
@@ -127,40 +122,57 @@ def _gather(
     """Fetch documents and the headers of the chosen files that are not in yet."""
     reader = READERS.get(selection.format)
     sizes = {f.path: f.size for f in listing.files}
-    pending: dict[Future[object], str] = {}
+    jobs: list[tuple[str, Coroutine[Any, Any, Reader | bytes]]] = []
     if reader is not None:
         known = max((h.length for h in gathered.headers.values()), default=None)
         for part in selection.parts:
             for file, length in planned(part, sizes.get(part.index) if part.index else None, selection.format, known):
                 if file.path in gathered.headers or file.path in gathered.failed or file.pointer:
                     continue
-                pending[pool.submit(fill, source, file, selection.format, length)] = file.path
-    for path in documents:
-        pending[pool.submit(source.small, path)] = path
-    total, done = len(pending), 0
-    while pending:
-        if progress is not None:
-            waiting = tuple(pending.values())
-            progress(Progress("reading headers", done, total, source.cost().bytes_fetched, waiting))
-        ready, _ = wait(pending, return_when=FIRST_COMPLETED)
-        for future in ready:
-            _receive(pending.pop(future), future, gathered)
-            done += 1
-    if progress is not None and total:
-        progress(Progress("reading headers", done, total, source.cost().bytes_fetched))
-
-
-def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:
+                jobs.append((file.path, fill(source, file, selection.format, length)))
+    # First what is large and asked for whole: headers fill the time until the last of it is in.
+    reading = Tasks([*((path, source.small(path)) for path in documents), *jobs], source.jobs)
+    done = 0
     try:
-        value = future.result()
+        while True:
+            if progress is not None and reading.total:
+                waiting = tuple(reading.waiting)
+                progress(Progress("reading headers", done, reading.total, source.cost().bytes_fetched, waiting))
+            ended = await reading.some()
+            if not ended:
+                break
+            for path, task in ended:
+                _receive(path, task, gathered)
+            done += len(ended)
+    finally:
+        reading.cancel()
+    for path, data in gathered.unread.items():
+        _index(path, data, selection, gathered)
+    gathered.unread.clear()
+
+
+def _index(path: str, data: bytes, selection: Selection, gathered: _Gathered) -> None:
+    """Read a shard index: decoded only where it is not plain that it says what the headers say."""
+    files = next(([f.path for f in p.files] for p in selection.parts if p.index == path), [])
+    headers = [gathered.headers[f] for f in files if f in gathered.headers]
+    try:
+        index = (agreed(data, path, headers) if len(headers) == len(files) else None) or shard_index.parse(data, path)
+    except InspectorError as e:
+        gathered.notes.append(Note("unreadable_document", _words(e), path))
+        return
+    gathered.indexes[path] = index
+    gathered.documents[path] = {"weight_map": index.weight_map, "metadata": {"total_size": index.total_size}}
+
+
+def _receive(path: str, task: Task[Reader | bytes], gathered: _Gathered) -> None:
+    try:
+        value = task.result()
         if isinstance(value, bytes):
             _document(path, value, gathered)
         else:
-            # Here, not where it was read: the interpreter decodes one at a time anyway.
-            reader = cast(Reader, value)
-            header = gathered.twins.header(reader) if isinstance(reader, safetensors.Reader) else reader.header()
+            header = gathered.twins.header(value) if isinstance(value, safetensors.Reader) else value.header()
             gathered.headers[path] = header
-            gathered.beyond += max(0, reader.received - header.length)
+            gathered.beyond += max(0, value.received - header.length)
     except InspectorError as e:
         if path.endswith(".json"):
             gathered.notes.append(Note("unreadable_document", _words(e), path))
@@ -171,12 +183,7 @@ def _receive(path: str, future: Future[object], gathered: _Gathered) -> None:
 def _document(path: str, data: bytes, gathered: _Gathered) -> None:
     """Keep a parsed JSON document. Raises `MalformedFile` where it is not JSON."""
     if path.endswith(".json") and b'"weight_map"' in data:
-        index = shard_index.parse(data, path)
-        gathered.indexes[path] = index
-        gathered.documents[path] = {
-            "weight_map": index.weight_map,
-            "metadata": {"total_size": index.total_size},
-        }
+        gathered.unread[path] = data
         return
     try:
         gathered.documents[path] = json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
@@ -192,7 +199,7 @@ def _constant(name: str) -> float | None:
     return None
 
 
-def fill(source: Source, file: File, format: str, length: int) -> Reader:
+async def fill(source: Source, file: File, format: str, length: int) -> Reader:
     """A reader that has taken in one file's header.
 
     The first read is `length` bytes; where the header is longer, a second read continues at the next byte.
@@ -200,7 +207,7 @@ def fill(source: Source, file: File, format: str, length: int) -> Reader:
     reader = READERS[format](file.path, file.size)
     position, wanted = 0, length
     while wanted:
-        got = source.stream(file.path, position, wanted, reader.feed)
+        got = await source.stream(file.path, position, wanted, reader.feed)
         position += got
         wanted = reader.missing if got == wanted else 0
     if file.size is None and not taken_apart(file.name).piece:

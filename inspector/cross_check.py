@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inspector.model import Header, Note, ShardIndex
+from inspector.model import Header, Note, ShardIndex, WeightMap
 
 
 def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tuple[Note, ...]:
@@ -14,7 +14,7 @@ def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tu
     """
     notes: list[Note] = []
     prefix = f"{folder}/" if folder else ""
-    if _agree(index, prefix, headers):
+    if _same(index, headers) or _agree(index, prefix, headers):
         return _total_size(index, headers, {h.file.removeprefix(prefix) for h in headers})
     stored: dict[str, list[str]] = {}
     for header in headers:
@@ -32,6 +32,13 @@ def cross_check(index: ShardIndex, folder: str, headers: Sequence[Header]) -> tu
         if names:
             notes.append(Note(code, f"{words.format(_tensors(names))}, first {names[0][:200]!r}", index.file))
     return (*notes, *_total_size(index, headers, read, explained=not absent and not unlisted))
+
+
+def _same(index: ShardIndex, headers: Sequence[Header]) -> bool:
+    """Whether the index was found to say what these very headers say."""
+    if not isinstance(index.weight_map, WeightMap):
+        return False
+    return set(map(id, index.weight_map.headers)) == set(map(id, headers))
 
 
 def _agree(index: ShardIndex, prefix: str, headers: Sequence[Header]) -> bool:
@@ -54,7 +61,7 @@ def _total_size(
     """
     notes: list[Note] = []
     total = sum(h.tensor_bytes for h in headers)
-    if index.total_size is not None and index.total_size != total and read >= set(index.weight_map.values()):
+    if index.total_size is not None and index.total_size != total and read >= index.shards:
         notes.append(
             Note(
                 "index_total_size",

@@ -5,10 +5,8 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -16,10 +14,11 @@ from typing import TYPE_CHECKING
 from inspector import address
 from inspector.collector import paused
 from inspector.keep.keeping import Kept, open_store
-from inspector.model import Checkpoint, Cost, Footprint, Json, Listing, Note, Progress, Report, Source, TensorRow
+from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
 from inspector.net import environment
 from inspector.noting import KEPT, few
 from inspector.sources import open_source
+from inspector.tasks import run
 
 if TYPE_CHECKING:
     from inspector.checkpoint import Loaded
@@ -78,17 +77,21 @@ def inspect(
     source = open_source(
         where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace, store=store
     )
-    listed = _ahead(source)
-    try:
+
+    async def read() -> Report | Loaded:
+        listing = await source.listing()
+        if kept is not None and (report := kept.report(listing.ref.revision)) is not None:
+            return report
         from inspector.checkpoint import load
 
-        _import_ahead()
-        listing = listed.result()
-        if kept is not None and (report := kept.report(listing.ref.revision)) is not None:
-            return _again(report, source, started)
-        path, variant = _chosen(source, where.path or where.folder, variant)
+        path, chosen = _chosen(source, where.path or where.folder, variant)
+        return await load(source, variant=chosen, path=path, progress=progress)
+
+    try:
         with paused():
-            loaded = load(source, variant=variant, path=path, progress=progress)
+            loaded = run(read(), idle=_import_ahead())
+            if isinstance(loaded, Report):
+                return _again(loaded, source, started)
             from inspector.measure import measure
 
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
@@ -134,31 +137,14 @@ def _again(report: Report, source: Source | None, started: float) -> Report:
     return replace(report, cost=replace(cost, cached_files=report.files, seconds=seconds))
 
 
-def _ahead(source: Source) -> Future[Listing]:
-    """The listing, asked for while the rest of the program is being imported."""
-    found: Future[Listing] = Future()
-
-    def ask() -> None:
-        try:
-            found.set_result(source.listing())
-        except BaseException as e:
-            found.set_exception(e)
-
-    threading.Thread(target=ask, name="inspect-listing", daemon=True).start()
-    return found
+def _import_ahead() -> Iterator[None]:
+    """Import what comes after the listing, a module at a time, while servers are waited for."""
+    for name in ("checkpoint", "measure", "menu", "fitting.outlook"):
+        import_module(f"inspector.{name}")
+        yield
 
 
-def _import_ahead() -> None:
-    """Import what comes after the reading, while servers are waited for."""
-
-    def load() -> None:
-        for name in ("inspector.measure", "inspector.menu", "inspector.fitting.outlook"):
-            import_module(name)
-
-    threading.Thread(target=load, name="inspect-imports", daemon=True).start()
-
-
-def examine(
+async def examine(
     source: Source,
     *,
     variant: str | None = None,
@@ -174,7 +160,7 @@ def examine(
     from inspector.measure import measure
 
     started = time.perf_counter()
-    loaded = load(source, variant=variant, path=path, progress=progress)
+    loaded = await load(source, variant=variant, path=path, progress=progress)
     footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
     return _report(loaded, footprint, None, _cost(source, loaded, started)), loaded.checkpoint, footprint
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +17,7 @@ from inspector.snapshots.snapshot import Snapshot, dump
 from inspector.snapshots.snapshot_model import Asked, Fault, Recorded, Refused
 from inspector.snapshots.snapshot_zip import Packed
 from inspector.sources.snapshot import SnapshotSource, asked_for
+from inspector.tasks import Tasks, run
 
 AT_ONCE: Final = 8
 """Repos read at once; each reads its own files at once besides."""
@@ -79,36 +78,31 @@ def record_all(
     """Record every address with its sets of weights, eight at once. Only Ctrl-C is raised."""
     done: list[Recording] = []
     refused: list[Refused] = []
-    lock = threading.Lock()
 
-    def one(where: Address, variants: Sequence[str | None]) -> None:
-        found = _one(where, variants, opener)
-        with lock:
-            if isinstance(found, Recording):
-                done.append(found)
-            else:
-                refused.append(found)
+    async def each() -> None:
+        recordings = Tasks([(where, _one(where, v, opener)) for where, v in wanted.items()], AT_ONCE)
+        while ended := await recordings.some():
+            for _, task in ended:
+                found = task.result()
+                if isinstance(found, Recording):
+                    done.append(found)
+                else:
+                    refused.append(found)
+            if progress is not None:
+                taken = sum(r.cost.bytes_fetched for r in done)
+                progress(Progress("recording repos", len(done) + len(refused), len(wanted), taken))
 
-    pool = ThreadPoolExecutor(max(1, min(AT_ONCE, len(wanted))), thread_name_prefix="record")
-    try:
-        with paused():
-            pending: set[Future[None]] = {pool.submit(one, where, variants) for where, variants in wanted.items()}
-            while pending:
-                ready, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    future.result()
-                if progress is not None:
-                    taken = sum(r.cost.bytes_fetched for r in done)
-                    progress(Progress("recording repos", len(wanted) - len(pending), len(wanted), taken))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    with paused():
+        run(each())
     done.sort(key=lambda r: (r.recorded.asked.label, r.recorded.listing.ref.kind, r.recorded.asked.path or ""))
     refused.sort(key=lambda r: (r.asked.label, r.kind))
     requests = sum(r.cost.requests for r in done)
     return Locked(tuple(done), tuple(refused), requests, sum(r.cost.bytes_fetched for r in done))
 
 
-def _one(where: Address, variants: Sequence[str | None], opener: Callable[[Address], Source]) -> Recording | Refused:
+async def _one(
+    where: Address, variants: Sequence[str | None], opener: Callable[[Address], Source]
+) -> Recording | Refused:
     asked = asked_for(where)
     try:
         source = opener(where)
@@ -117,7 +111,7 @@ def _one(where: Address, variants: Sequence[str | None], opener: Callable[[Addre
                 # A recording of a recording is that of the repo in it.
                 asked = source.asked
                 variants = source.variants if tuple(variants) == (None,) else variants
-            return record(asked, source, variants)
+            return await record(asked, source, variants)
         finally:
             source.close()
     except InspectorError as error:
@@ -182,7 +176,7 @@ def _figures(old: Snapshot, was: Recorded, new: Snapshot, now: Recorded) -> list
 def _report(snapshot: Snapshot, recorded: Recorded, variant: str | None) -> Report | str:
     source = SnapshotSource(snapshot, recorded)
     try:
-        return examine(source, variant=variant, path=recorded.asked.path)[0]
+        return run(examine(source, variant=variant, path=recorded.asked.path))[0]
     except InspectorError as error:
         return terminal(str(error), 200)
     finally:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from inspector.model import File
+from inspector.model import File, WeightMap
 
 MAIN: Final = ("model", "diffusion_pytorch_model", "pytorch_model", "adapter_model")
 """Stems that loaders look for, in their order; only these take a `.variant`."""
@@ -131,8 +131,11 @@ def by_index(chosen: WeightSet, document: object, everything: Mapping[str, File]
     weight_map = document.get("weight_map") if isinstance(document, dict) else None
     if not isinstance(weight_map, Mapping):
         return chosen
-    values = weight_map.values()
-    strings = set(values) if set(map(type, values)) <= {str} else {v for v in values if isinstance(v, str)}
+    if isinstance(weight_map, WeightMap):
+        strings: Iterable[str] = weight_map.shards
+    else:
+        values = weight_map.values()
+        strings = set(values) if set(map(type, values)) <= {str} else {v for v in values if isinstance(v, str)}
     names = {n for n in strings if ".." not in n.split("/")}
     paths = sorted({posixpath.normpath(posixpath.join(chosen.folder, n)) for n in names if n and n[0] != "/"})
     if not paths:

@@ -59,19 +59,13 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
     under its prefix, for a group of tensors may then reach from one into the other, and where its prefix is not
     `same` as the first's.
     """
-    alike = [h.tensors for h in headers if isinstance(h.tensors, Alike)]
-    old = {id(t.model): t.old for t in alike}
-    stems = {t.own.rstrip(".").rstrip("0123456789") for t in alike}
-    own = [h.tensors.own if isinstance(h.tensors, Alike) else old.get(id(h.tensors)) for h in headers]
-    owners: dict[str, int] = {}
-    for header, prefix in zip(headers, own, strict=True):
-        for found in {prefix} if prefix is not None else _under(header.tensors, stems):
-            owners[found] = owners.get(found, 0) + 1
+    own = _own(headers)
+    owned = owners(headers)
     plain: list[Header] = []
     more: dict[str, int] = {}
     first: dict[int, str] = {}
     for header, prefix in zip(headers, own, strict=True):
-        if prefix is None or owners[prefix] > 1:
+        if prefix is None or owned[prefix] > 1:
             plain.append(header)
             continue
         leader = first.setdefault(id(header.decoded), prefix)
@@ -80,6 +74,23 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
         else:
             plain.append(header)
     return plain, more
+
+
+def owners(headers: Sequence[Header]) -> dict[str, int]:
+    """How many headers name something under each prefix (`model.layers.3.`) of those that are alike."""
+    alike = [h.tensors for h in headers if isinstance(h.tensors, Alike)]
+    stems = {t.own.rstrip(".").rstrip("0123456789") for t in alike}
+    found: dict[str, int] = {}
+    for header, prefix in zip(headers, _own(headers), strict=True):
+        for under in {prefix} if prefix is not None else _under(header.tensors, stems):
+            found[under] = found.get(under, 0) + 1
+    return found
+
+
+def _own(headers: Sequence[Header]) -> list[str | None]:
+    """The prefix of all names of each header that is like another one, or that another one is like."""
+    old = {id(h.tensors.model): h.tensors.old for h in headers if isinstance(h.tensors, Alike)}
+    return [h.tensors.own if isinstance(h.tensors, Alike) else old.get(id(h.tensors)) for h in headers]
 
 
 def _under(tensors: Sequence[TensorInfo], stems: set[str]) -> set[str]:

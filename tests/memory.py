@@ -34,11 +34,11 @@ class MemorySource:
     reads: list[tuple[str, int, int]] = field(default_factory=list)
     jobs: int = 4
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         sizes = {p: len(f) if isinstance(f, bytes) else len(f[0]) + f[1] for p, f in self.files.items()}
         return Listing(Ref("memory", None, "local"), tuple(File(p, s) for p, s in sorted(sizes.items())))
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         self.reads.append((path, start, length))
         content = self.files[path]
         head, size = (
@@ -53,7 +53,7 @@ class MemorySource:
                 break
         return position - start
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         content = self.files[path]
         assert isinstance(content, bytes)
         return content

@@ -15,7 +15,6 @@ import pytest
 from gguf import GGMLQuantizationType, GGUFWriter
 
 from inspector import cli, inspect
-from inspector.checkpoint import load
 from inspector.errors import SourceError, UsageError
 from inspector.formats.gguf import parse
 from inspector.measure import measure
@@ -26,6 +25,7 @@ from tests.formats.gguf.build import build
 from tests.loopback import LoopbackHub, Repo, Virtual
 from tests.loopback import quants as q
 from tests.memory import MemorySource
+from tests.waiting import load
 
 Files = dict[str, bytes | Virtual]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from inspector.checkpoint import load
 from inspector.measure import measure
 from scripts.layouts import kimi_k3
 from scripts.layouts.tensors import header
 from tests.memory import MemorySource
+from tests.waiting import load
 
 
 def test_kimi_k3() -> None:

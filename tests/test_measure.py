@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.checkpoint import load
 from inspector.measure import measure
 from inspector.model import Cell, Footprint
 from inspector.storing.dtypes import BITS
 from tests.memory import MemorySource, Tensors, header
+from tests.waiting import load
 
 
 def footprint(tensors: Tensors, config: object | None = None) -> Footprint:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.checkpoint import load as load_checkpoint
 from inspector.formats import safetensors
 from inspector.measure import measure
 from inspector.model import Alike, Checkpoint, Header
 from inspector.twins import Twins
 from tests.loopback import LoopbackHub, load
+from tests.waiting import load as load_checkpoint
 
 SHARDS = {
     # Distinct headers of all shards, counted by replacing the layer's number in the fixtures.

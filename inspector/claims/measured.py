@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -21,6 +19,7 @@ from inspector.inspection import examine
 from inspector.model import Checkpoint, Cost, Footprint, Json, Progress, Report, Source
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import PLACEMENTS, Fit, Workload
+from inspector.tasks import Tasks, run
 
 FILES_AT_ONCE: Final = 16
 """Files of one repo read at once, where several repos are."""
@@ -101,32 +100,24 @@ def reports_for(
         except InspectorError as error:
             found[subject] = error
     costs: list[Cost] = []
-    lock = threading.Lock()
 
-    def one(where: Address, wanted: Sequence[Subject]) -> dict[Subject, MeasuredRepo | InspectorError]:
-        out, cost = _read(where, wanted, opener, fits)
-        with lock:
-            costs.append(cost)
-        return out
+    async def each() -> None:
+        repos = Tasks([(where, _read(where, wanted, opener, fits)) for where, wanted in groups.items()], at_once)
+        while ended := await repos.some():
+            for _, task in ended:
+                out, cost = task.result()
+                found.update(out)
+                costs.append(cost)
+            if progress is not None:
+                total = sum(c.bytes_fetched for c in costs)
+                progress(Progress("reading repos", len(costs), len(groups), total))
 
     interrupted = False
-    pool = ThreadPoolExecutor(max(1, min(at_once, len(groups))), thread_name_prefix="check")
-    pending: dict[Future[dict[Subject, MeasuredRepo | InspectorError]], Address] = {}
     try:
         with paused():
-            pending.update({pool.submit(one, where, wanted): where for where, wanted in groups.items()})
-            while pending:
-                ready, _ = wait(pending, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    pending.pop(future)
-                    found.update(future.result())
-                if progress is not None:
-                    total = sum(c.bytes_fetched for c in costs)
-                    progress(Progress("reading repos", len(groups) - len(pending), len(groups), total))
-        pool.shutdown()
+            run(each())
     except KeyboardInterrupt:
         interrupted = True
-        pool.shutdown(wait=False, cancel_futures=True)
         stopped = SourceError("", "interrupted before it was read", "Run it again.")
         for wanted in groups.values():
             for subject in wanted:
@@ -136,7 +127,7 @@ def reports_for(
     return Gathered(found, interrupted, Expense(len(groups), requests, fetched, seconds))
 
 
-def _read(
+async def _read(
     where: Address, subjects: Sequence[Subject], opener: Opener, fits: frozenset[Subject]
 ) -> tuple[dict[Subject, MeasuredRepo | InspectorError], Cost]:
     """All sets of one repo over one open source, so that it is listed once."""
@@ -150,16 +141,16 @@ def _read(
         return dict.fromkeys(subjects, error), Cost()
     try:
         for variant, group in variants.items():
-            result = _examined(source, where, variant, any(s in fits for s in group))
+            result = await _examined(source, where, variant, any(s in fits for s in group))
             out.update(dict.fromkeys(group, result))
         return out, source.cost()
     finally:
         source.close()
 
 
-def _examined(source: Source, where: Address, variant: str | None, sliced: bool) -> MeasuredRepo | InspectorError:
+async def _examined(source: Source, where: Address, variant: str | None, sliced: bool) -> MeasuredRepo | InspectorError:
     try:
-        report, checkpoint, footprint = examine(source, variant=variant, path=where.path, sliced=sliced)
+        report, checkpoint, footprint = await examine(source, variant=variant, path=where.path, sliced=sliced)
     except UsageError as error:
         return error
     except InspectorError as error:

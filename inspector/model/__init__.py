@@ -21,7 +21,7 @@ from inspector.model.report import (
     Verdict,
 )
 from inspector.model.source import Progress, Source
-from inspector.model.stored import Alike, Checkpoint, Header, ShardIndex, TensorInfo
+from inspector.model.stored import Alike, Checkpoint, Header, ShardIndex, TensorInfo, WeightMap
 from inspector.model.weights import Claim, Declared, Group, Precision, Stored
 
 __all__ = [
@@ -60,4 +60,5 @@ __all__ = [
     "TensorRow",
     "Variant",
     "Verdict",
+    "WeightMap",
 ]

@@ -25,7 +25,7 @@ class Progress:
 
 
 class Source(Protocol):
-    """The one seam for bytes: a listing with sizes, and ranges of its files. All methods are thread-safe.
+    """The one seam for bytes: a listing with sizes, and ranges of its files. For the tasks of one thread.
 
     Every method raises `SourceError` when bytes cannot be had; none ever returns bytes other than those asked.
     """
@@ -35,18 +35,18 @@ class Source(Protocol):
         """How many files are worth reading at once."""
         ...
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """All files of the resolved revision; the same value however often it is asked."""
         ...
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` (clipped at the end of the file) to `feed` in order, in chunks.
 
         Stops reading as soon as `feed` returns True. Returns how many bytes were handed over.
         """
         ...
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a small text file: config, index."""
         ...
 

@@ -86,6 +86,37 @@ class Header:
         return self.tensors.names() if isinstance(self.tensors, Alike) else [t[0] for t in self.tensors]
 
 
+class WeightMap(Mapping[str, str]):
+    """The `weight_map` of an index that says what `headers` (of one `folder`) say: made when somebody looks into it."""
+
+    __slots__ = ("_made", "folder", "headers")
+
+    def __init__(self, headers: tuple[Header, ...], folder: str) -> None:
+        self.headers, self.folder = headers, folder
+        self._made: dict[str, str] | None = None
+
+    @property
+    def shards(self) -> frozenset[str]:
+        """The files that it names, as it names them."""
+        cut = len(self.folder) + 1 if self.folder else 0
+        return frozenset(h.file[cut:] for h in self.headers)
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return sum(len(h.tensors) for h in self.headers)
+
+    def _all(self) -> dict[str, str]:
+        if self._made is None:
+            cut = len(self.folder) + 1 if self.folder else 0
+            self._made = {name: h.file[cut:] for h in self.headers for name in h.names}
+        return self._made
+
+
 @dataclass(frozen=True, slots=True)
 class ShardIndex:
     """A `*.safetensors.index.json`: `weight_map` tensor -> file, `total_size` as it claims (None if absent)."""
@@ -93,6 +124,11 @@ class ShardIndex:
     file: str
     weight_map: Mapping[str, str]
     total_size: int | None
+
+    @property
+    def shards(self) -> frozenset[str]:
+        """The files that it names."""
+        return self.weight_map.shards if isinstance(self.weight_map, WeightMap) else frozenset(self.weight_map.values())
 
 
 @dataclass(frozen=True, slots=True)

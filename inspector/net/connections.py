@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import partial
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from inspector.errors import UsageError
 from inspector.escape import terminal
+from inspector.net.names import addresses
+from inspector.net.response import Response, Wire
 from inspector.net.trust import certified, proxies, proxy_for
+from inspector.tasks import WRITE, ready
 
 if TYPE_CHECKING:
     import ssl
-    from http.client import HTTPConnection, HTTPResponse
+
+_NEXT_ADDRESS = 2.0
+"""Seconds after which the next address of a name is tried: a broken IPv6 route answers nothing at all."""
 
 
 class NotConnected(Exception):
@@ -27,156 +31,118 @@ class NotConnected(Exception):
         super().__init__(str(cause))
 
 
-class Response:
-    """One answer with its body unread; `give_back` or `close` ends it."""
-
-    def __init__(self, connection: HTTPConnection, answer: HTTPResponse, pool: Pool) -> None:
-        self.connection, self._answer, self._pool = connection, answer, pool
-        self.status = answer.status
-        self.headers: dict[str, str] = {}
-        for name, value in answer.getheaders():
-            name = name.lower()
-            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
-
-    def read1(self, count: int) -> bytes:
-        """Up to `count` body bytes as they come, empty at the end. Raises where the body ends early."""
-        chunk = self._answer.read1(count)
-        if not chunk and self._answer.length:
-            from http.client import IncompleteRead
-
-            raise IncompleteRead(b"", self._answer.length)
-        return chunk
-
-    def give_back(self) -> None:
-        """End the answer; its connection is used again where nothing of the body is left on it."""
-        done = self._answer.isclosed() or self._answer.length == 0
-        self._answer.close()
-        self._pool.give_back(self.connection, again=done and not self._answer.will_close)
-
-    def close(self) -> None:
-        """End the answer and its connection: what is left of the body is not wanted."""
-        self._answer.close()
-        self._pool.give_back(self.connection, again=False)
+class TunnelRefused(OSError):
+    """A proxy's own answer where a tunnel was asked for: its status and words."""
 
 
-class Pool:
-    """The connections to one host, idle and busy."""
+@dataclass(frozen=True)
+class _Route:
+    """How one host is reached: where to connect, with TLS to whom, through which tunnel, and what a proxy is told."""
 
-    def __init__(self, make: Callable[[], HTTPConnection], *, proxied: bool, idle: int) -> None:
-        self._make, self._proxied, self._most = make, proxied, idle
-        self._lock = threading.Lock()
-        self._idle: list[HTTPConnection] = []
-        self._busy: set[HTTPConnection] = set()
-        self._closed = False
+    host: str
+    port: int
+    secure: ssl.SSLContext | None = None
+    tunnel: str | None = None
+    absolute: bool = False
+    login: str | None = None
 
-    def take(self, timeout: float) -> HTTPConnection:
-        """An idle connection that still stands, else a new one. Raises `NotConnected`."""
-        while True:
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-                if connection is not None:
-                    self._busy.add(connection)
-            if connection is None:
-                return self._connect(timeout)
-            if not _readable(connection.sock):
-                connection.sock.settimeout(timeout)
-                return connection
-            # Readable while nothing was asked: the server has hung up.
-            self.give_back(connection, again=False)
-
-    def give_back(self, connection: HTTPConnection, *, again: bool) -> None:
-        """Keep a connection for the next request, or close it."""
-        with self._lock:
-            self._busy.discard(connection)
-            keep = again and not self._closed and connection.sock is not None and len(self._idle) < self._most
-            if keep:
-                self._idle.append(connection)
-        if not keep:
-            connection.close()
-
-    def close(self) -> None:
-        """Close what is idle, and hang up on what is busy: whoever waits there wakes with an error."""
-        with self._lock:
-            self._closed = True
-            idle, busy = self._idle, list(self._busy)
-            self._idle = []
-        for connection in idle:
-            connection.close()
-        for connection in busy:
-            with suppress(OSError, AttributeError):
-                connection.sock.shutdown(socket.SHUT_RDWR)
-
-    def _connect(self, timeout: float) -> HTTPConnection:
-        connection = self._make()
-        connection.timeout = timeout
-        with self._lock:
-            self._busy.add(connection)
-        try:
-            connection.connect()
-        except (OSError, ValueError) as e:
-            self.give_back(connection, again=False)
-            raise NotConnected(e, self._proxied) from None
-        return connection
+    @property
+    def proxied(self) -> bool:
+        return self.absolute or self.tunnel is not None
 
 
 class Connections:
-    """Sends one GET and hands back the answer with its body unread. Safe from any thread."""
+    """Sends one GET and hands back the answer with its body unread. For the tasks of one thread."""
 
     def __init__(self, env: Mapping[str, str], *, jobs: int) -> None:
         self._env, self._jobs = env, jobs
-        self._lock = threading.Lock()
-        self._pools: dict[tuple[str, str], tuple[Pool, dict[str, str] | None]] = {}
+        self._routes: dict[tuple[str, str], _Route] = {}
+        self._idle: dict[_Route, list[Wire]] = {}
         self._proxies: dict[str, str] | None = None
         self._secure: ssl.SSLContext | None = None
+        self._closed = False
 
-    def get(self, url: str, headers: Mapping[str, str], timeout: float) -> Response:
-        """Send the request; `timeout` seconds are for connecting and for each read.
+    async def get(self, url: str, headers: Mapping[str, str], timeout: float, left: float) -> Response:
+        """Send the request; `timeout` seconds are for connecting and for each read, `left` for all up to the body.
 
-        Raises `NotConnected` and what `http.client` raises; follows no redirect and tries once.
+        Raises `NotConnected`, `Unreadable` and OSError; follows no redirect and tries once.
         """
         parts = urlsplit(url)
-        pool, absolute = self._pool(parts.scheme, parts.netloc.rpartition("@")[2])
+        host = parts.netloc.rpartition("@")[2]
+        route = self._route(parts.scheme, host)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection = pool.take(timeout)
+        lines = [f"GET {f'http://{host}' if route.absolute else ''}{target} HTTP/1.1", f"Host: {host}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if route.absolute and route.login:
+            lines.append(f"Proxy-Authorization: {route.login}")
+        until = time.monotonic() + left
+        wire = self._again(route) or await self._connect(route, min(timeout, left))
         try:
-            if absolute is None:
-                connection.request("GET", target, headers=dict(headers))
-            else:
-                host = parts.netloc.rpartition("@")[2]
-                connection.request("GET", f"http://{host}{target}", headers={"Host": host, **headers, **absolute})
-            return Response(connection, connection.getresponse(), pool)
+            await wire.send("\r\n".join([*lines, "", ""]).encode("latin-1"), min(time.monotonic() + timeout, until))
+            response = Response(wire, lambda whole: self._give_back(route, wire, whole))
+            await response.head(timeout, until)
         except BaseException:
-            pool.give_back(connection, again=False)
+            wire.close()
             raise
+        return response
 
     def close(self) -> None:
-        """Close all connections, busy ones too."""
-        with self._lock:
-            pools = [pool for pool, _ in self._pools.values()]
-        for pool in pools:
-            pool.close()
+        """Close the connections that wait for another request; those that are in use close at their end."""
+        self._closed = True
+        for wires in self._idle.values():
+            for wire in wires:
+                wire.close()
+        self._idle.clear()
 
-    def _pool(self, scheme: str, host: str) -> tuple[Pool, dict[str, str] | None]:
-        """The host's pool, and the headers for a proxy that is to be asked with the whole URL."""
-        with self._lock:
-            found = self._pools.get((scheme, host))
-            if found is None:
-                if self._proxies is None:
-                    self._proxies = proxies(self._env)
-                if scheme == "https" and self._secure is None:
-                    self._secure = certified(self._env)
-                found = self._pools[scheme, host] = self._make(scheme, host, proxy_for(self._proxies, scheme, host))
-            return found
+    def _again(self, route: _Route) -> Wire | None:
+        """An idle connection that still stands."""
+        wires = self._idle.get(route, [])
+        while wires:
+            wire = wires.pop()
+            # Readable while nothing was asked: the server has hung up.
+            if not wire.readable():
+                return wire
+            wire.close()
+        return None
 
-    def _make(self, scheme: str, host: str, proxy: str | None) -> tuple[Pool, dict[str, str] | None]:
-        from http.client import HTTPConnection, HTTPSConnection
+    def _give_back(self, route: _Route, wire: Wire, again: bool) -> None:
+        idle = self._idle.setdefault(route, [])
+        if again and not self._closed and len(idle) < self._jobs:
+            idle.append(wire)
+        else:
+            wire.close()
 
-        secure = self._secure
+    async def _connect(self, route: _Route, timeout: float) -> Wire:
+        until = time.monotonic() + timeout
+        try:
+            wire = await _dial(route.host, route.port, until)
+            try:
+                if route.secure is not None and route.tunnel is None:
+                    await wire.secure(route.secure, route.host, until)
+                elif route.tunnel is not None:
+                    await _tunnel(wire, route, until)
+                    if route.secure is not None:
+                        await wire.secure(route.secure, route.tunnel.rpartition(":")[0].strip("[]"), until)
+            except BaseException:
+                wire.close()
+                raise
+        except (OSError, ValueError) as e:
+            raise NotConnected(e, route.proxied) from None
+        return wire
+
+    def _route(self, scheme: str, host: str) -> _Route:
+        found = self._routes.get((scheme, host))
+        if found is None:
+            if self._proxies is None:
+                self._proxies = proxies(self._env)
+            found = self._routes[scheme, host] = self._new(scheme, host, proxy_for(self._proxies, scheme, host))
+        return found
+
+    def _new(self, scheme: str, host: str, proxy: str | None) -> _Route:
+        own = urlsplit(f"//{host}")
+        name, port = own.hostname or "", own.port or (443 if scheme == "https" else 80)
         if proxy is None:
-            make = (
-                partial(HTTPSConnection, host, context=secure) if scheme == "https" else partial(HTTPConnection, host)
-            )
-            return Pool(make, proxied=False, idle=self._jobs), None
+            return _Route(name, port, self._certified() if scheme == "https" else None)
         parts = urlsplit(proxy)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             advice = "Set http_proxy and https_proxy to an http:// address, or name the host in no_proxy."
@@ -184,41 +150,67 @@ class Connections:
         if parts.scheme == "https" and scheme == "https":
             message = "an https:// proxy for https addresses is not supported"
             raise UsageError("proxy", message, "Set https_proxy to an http:// address.")
-        login = {}
+        login = None
         if parts.username is not None:
             from base64 import b64encode
 
             words = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            login = {"Proxy-Authorization": f"Basic {b64encode(words.encode()).decode()}"}
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+            login = f"Basic {b64encode(words.encode()).decode()}"
+        to = parts.port or (443 if parts.scheme == "https" else 80)
         if scheme == "http":
-            if parts.scheme == "https":
-                context = self._secure = self._secure or certified(self._env)
-                return Pool(
-                    partial(HTTPSConnection, parts.hostname, port, context=context), proxied=True, idle=self._jobs
-                ), login
+            secure = self._certified() if parts.scheme == "https" else None
+            return _Route(parts.hostname, to, secure, absolute=True, login=login)
+        through = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+        return _Route(parts.hostname, to, self._certified(), tunnel=through, login=login)
 
-            return Pool(partial(HTTPConnection, parts.hostname, port), proxied=True, idle=self._jobs), login
-
-        def tunnel() -> HTTPConnection:
-            connection = HTTPSConnection(parts.hostname or "", port, context=secure)
-            connection.set_tunnel(host, None, login)
-            return connection
-
-        return Pool(tunnel, proxied=True, idle=self._jobs), None
+    def _certified(self) -> ssl.SSLContext:
+        if self._secure is None:
+            self._secure = certified(self._env)
+        return self._secure
 
 
-def _readable(sock: socket.socket | None) -> bool:
-    """Whether something, an end too, waits to be read; a socket that is gone counts."""
-    if sock is None:
-        return True
-    import select
+async def _dial(host: str, port: int, until: float) -> Wire:
+    """A connection to the first address of a host that answers. Raises OSError: of the last one tried."""
+    found = await addresses(host, port, until)
+    problem: OSError = OSError(f"no address for {host}")
+    for number, (family, address) in enumerate(found, 1):
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setblocking(False)
+        last = number == len(found)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                sock.connect(address)
+            except BlockingIOError:
+                await ready(sock, WRITE, until if last else min(until, time.monotonic() + _NEXT_ADDRESS))
+                code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                if code:
+                    import os
 
-    try:
-        if hasattr(select, "poll"):
-            poll = select.poll()
-            poll.register(sock, select.POLLIN)
-            return bool(poll.poll(0))
-        return bool(select.select([sock], [], [], 0)[0])
-    except (OSError, ValueError):
-        return True
+                    raise OSError(code, os.strerror(code)) from None
+            return Wire(sock)
+        except OSError as e:
+            sock.close()
+            problem = e
+        except BaseException:
+            sock.close()
+            raise
+    raise problem
+
+
+async def _tunnel(wire: Wire, route: _Route, until: float) -> None:
+    """Ask a proxy for a connection to `route.tunnel`. Raises `TunnelRefused`."""
+    lines = [f"CONNECT {route.tunnel} HTTP/1.1", f"Host: {route.tunnel}"]
+    if route.login:
+        lines.append(f"Proxy-Authorization: {route.login}")
+    await wire.send("\r\n".join([*lines, "", ""]).encode("latin-1"), until)
+    # Read by the byte: what follows the empty line belongs to the other end.
+    head = b""
+    while not head.endswith((b"\r\n\r\n", b"\n\n")):
+        byte = await wire.receive(1, until)
+        if not byte or len(head) > 16_384:
+            raise ConnectionResetError("the proxy hung up")
+        head += byte
+    words = head.partition(b"\n")[0].decode("latin-1").strip().split(" ", 1)
+    if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].startswith("2"):
+        raise TunnelRefused(f"Tunnel connection failed: {' '.join(words[1:])}")

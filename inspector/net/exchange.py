@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.net import ranges
+from inspector.net.connections import NotConnected
 from inspector.net.failures import failure, shown
 from inspector.net.meter import Meter
+from inspector.net.response import Ended, Unreadable
 from inspector.net.retrying import Patience
 
 if TYPE_CHECKING:
-    from inspector.net.connections import Response
+    from inspector.net.response import Response
 
 SMALL: Final = 100_000_000
 """Most bytes, packed or not, of a body that is read whole: Kimi-K3's shard index has 60 MB."""
-_CHUNK: Final = 65_536
 _SHORT: Final = 65_536
 """Bytes of an error's or a redirect's body that are worth reading to keep its connection."""
+
+
+NETWORK_ERRORS: Final = (NotConnected, Unreadable, Ended, OSError)
+"""What `Connections` and `Response` raise where a network or a server fails them."""
 
 
 class Answer(NamedTuple):
@@ -69,15 +74,20 @@ class Line:
 
 
 class Exchange:
-    """An answer at the end of one request. Exactly one of `part`, `whole` and `skip` is to be called, once."""
+    """An answer at the end of one request. Exactly one of `part`, `whole` and `skip` is to be called, once.
 
-    def __init__(self, response: Response, url: str, moved: bool, line: Line, meter: Meter, patience: Patience) -> None:
+    `timeout` seconds are for each read of the body.
+    """
+
+    def __init__(
+        self, response: Response, url: str, moved: bool, line: Line, meter: Meter, patience: Patience, timeout: float
+    ) -> None:
         self.url, self.moved, self.status = url, moved, response.status
         self.headers: Mapping[str, str] = response.headers
         self._response, self._line, self._meter, self._patience = response, line, meter, patience
-        self._place = shown(url)
+        self._place, self._timeout = shown(url), timeout
 
-    def part(self, start: int, stop: int, size: int | None, feed: Callable[[bytes], bool]) -> None:
+    async def part(self, start: int, stop: int, size: int | None, feed: Callable[[bytes], bool]) -> None:
         """Hand the body of a 206 for `start..stop` to `feed` until it returns True; every other answer is refused.
 
         Raises `Broken` where the body ends early.
@@ -87,10 +97,12 @@ class Exchange:
             expected = ranges.accept(self.status, self.headers, start, stop, size, self._place)
             received = 0
             while received < expected:
-                chunk = self._take(min(_CHUNK, expected - received))
+                chunk = await self._take()
                 if not chunk:
                     message = f"the body ended after {received:,} of {expected:,} bytes"
                     raise Broken(SourceError(self._place, message, "Try again; the connection broke off."))
+                # A chunked body without a length may hold more than was asked for.
+                chunk = chunk[: expected - received]
                 received += len(chunk)
                 if feed(chunk):
                     break
@@ -101,23 +113,23 @@ class Exchange:
         finally:
             self._release(whole, result)
 
-    def whole(self) -> Answer:
+    async def whole(self) -> Answer:
         """The whole body of a 200, at most `SMALL` bytes, unpacked where it came as gzip."""
         whole = False
         try:
             if self.status != 200:
                 raise SourceError(self._place, f"answers with status {self.status} in place of 200")
-            body = self._all()
+            body = await self._all()
             whole = True
             return Answer(self.status, self.headers, body, self.url, self.moved)
         finally:
             self._release(whole, str(self.status))
 
-    def skip(self) -> Answer:
+    async def skip(self) -> Answer:
         """The first bytes of a redirect's or an error's body."""
         body = b""
         try:
-            while len(body) < _SHORT and (chunk := self._take(_SHORT - len(body))):
+            while len(body) < _SHORT and (chunk := await self._take()):
                 body += chunk
         except Broken:
             pass
@@ -131,7 +143,7 @@ class Exchange:
                 body = b""
         return Answer(self.status, self.headers, body, self.url, self.moved)
 
-    def _all(self) -> bytes:
+    async def _all(self) -> bytes:
         encoding = self.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip"):
             raise SourceError(self._place, f"the answer is encoded as {encoding[:20]!a}, which was not asked for")
@@ -142,7 +154,7 @@ class Exchange:
         parts: list[bytes] = []
         total, more = 0, True
         while more:
-            chunk = self._take(_CHUNK)
+            chunk = await self._take()
             more = bool(chunk)
             data = unpack(chunk)
             total += len(data)
@@ -151,12 +163,13 @@ class Exchange:
             parts.append(data)
         return b"".join(parts)
 
-    def _take(self, count: int) -> bytes:
-        """Up to `count` body bytes as they come; empty at the end of the body."""
-        self._patience.remaining(self._place)
+    async def _take(self) -> bytes:
+        """Body bytes as they come; empty at the end of the body."""
+        left = self._patience.remaining(self._place)
         try:
-            chunk = self._response.read1(count)
-        except network_errors() as e:
+            chunk = await self._response.read(min(self._timeout, left))
+        except NETWORK_ERRORS as e:
+            self._patience.remaining(self._place)
             told = failure(self.url, e).error
             message = f"{told.message} after {self._line.bytes:,} bytes of the body"
             raise Broken(SourceError(self._place, message, told.advice)) from None
@@ -171,15 +184,6 @@ class Exchange:
         else:
             self._response.close()
         self._line.end(result)
-
-
-def network_errors() -> tuple[type[BaseException], ...]:
-    """What the standard library raises when a network fails it, and what `Connections` makes of it."""
-    from http.client import HTTPException
-
-    from inspector.net.connections import NotConnected
-
-    return (NotConnected, HTTPException, OSError)
 
 
 def _gunzip(place: str) -> Callable[[bytes], bytes]:

@@ -1,4 +1,4 @@
-"""Why no answer came, in words: what sockets and http.client raise becomes a `SourceError` with the next step."""
+"""Why no answer came, in words: what sockets and servers raise becomes a `SourceError` with the next step."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def failure(url: str, problem: BaseException) -> Failure:
     """What a failed connection, handshake or read means."""
     import socket
     import ssl
-    from http.client import IncompleteRead
+
+    from inspector.net.response import Ended, Unreadable
 
     host = terminal(urlsplit(url).hostname or "", 100)
     place = f"{urlsplit(url).scheme}://{terminal(urlsplit(url).netloc.rpartition('@')[2], 100)}"
@@ -77,7 +78,10 @@ def failure(url: str, problem: BaseException) -> Failure:
     if isinstance(problem, TimeoutError):
         advice = "Try again, or raise HF_HUB_DOWNLOAD_TIMEOUT."
         return _failed(place, "connected, but nothing came within the time allowed for one read", advice, True)
-    if isinstance(problem, IncompleteRead):
+    if isinstance(problem, Unreadable):
+        words = f"what came is not HTTP: {terminal(str(problem), 100)}"
+        return _failed(place, words, "Check that HF_ENDPOINT is a Hub, and what stands in between.", True)
+    if isinstance(problem, Ended):
         advice = "Try again; the network or the server dropped it."
         return _failed(place, "the server closed the connection early", advice, True)
     return _failed(place, "the connection broke off", "Try again; the network or the server dropped it.", True)

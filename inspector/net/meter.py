@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import threading
-
 
 class Meter:
-    """Requests sent, body bytes taken from sockets (compressed ones as they came) and retries; any thread may add."""
+    """Requests sent, body bytes taken from sockets (compressed ones as they came) and retries."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._requests = self._bytes = 0
         self._retried: dict[str, int] = {}
 
     def request(self) -> None:
         """Count one HTTP request, answered or not."""
-        with self._lock:
-            self._requests += 1
+        self._requests += 1
 
     def body(self, count: int) -> None:
         """Count body bytes."""
-        with self._lock:
-            self._bytes += count
+        self._bytes += count
 
     def retry(self, why: str) -> None:
         """Count one more try of something that failed."""
-        with self._lock:
-            self._retried[why] = self._retried.get(why, 0) + 1
+        self._retried[why] = self._retried.get(why, 0) + 1
 
     @property
     def requests(self) -> int:
@@ -46,5 +40,4 @@ class Meter:
     @property
     def retried(self) -> tuple[tuple[str, int], ...]:
         """Why requests were sent again, and how many."""
-        with self._lock:
-            return tuple(self._retried.items())
+        return tuple(self._retried.items())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from inspector import tasks
 from inspector.errors import SourceError, UsageError
 
 TRIES: Final = 3
@@ -55,8 +54,9 @@ def _date(text: str) -> float | None:
 class Patience:
     """One total deadline for everything that a source does, and the pauses that hosts ask for.
 
-    A pause holds every thread that talks to the same origin, so that sixty requests do not all run into the same
-    limit. Each wait gets a jitter of up to a quarter of it (at least one second's worth for long ones).
+    A pause holds every task that talks to the same origin, so that sixty requests do not all run into the same
+    limit. Each wait gets a jitter of up to a quarter of it (at least one second's worth for long ones). `clock`,
+    `sleep` and `jitter` are for those who have a time of their own.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class Patience:
         seconds: float,
         *,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] = time.sleep,
-        jitter: Callable[[], float] = random.random,
+        sleep: Callable[[float], object] | None = None,
+        jitter: Callable[[], float] | None = None,
     ) -> None:
         if not 0 < seconds < 1e9:
             raise UsageError("--timeout", f"{seconds} is not a number of seconds above 0")
@@ -73,7 +73,6 @@ class Patience:
         self._clock, self._sleep, self._jitter = clock, sleep, jitter
         self._end = clock() + seconds
         self._until: dict[str, float] = {}
-        self._lock = threading.Lock()
 
     def remaining(self, place: str) -> float:
         """Seconds left. Raises `SourceError` when there are none."""
@@ -85,20 +84,30 @@ class Patience:
 
     def hold(self, origin: str, delay: float) -> None:
         """Let nobody talk to `origin` for `delay` seconds."""
-        with self._lock:
-            self._until[origin] = max(self._until.get(origin, 0.0), self._clock() + delay)
+        self._until[origin] = max(self._until.get(origin, 0.0), self._clock() + delay)
 
-    def turn(self, origin: str, place: str) -> None:
+    async def turn(self, origin: str, place: str) -> None:
         """Wait out the pause of `origin`, if there is one."""
-        with self._lock:
-            delay = self._until.get(origin, 0.0) - self._clock()
+        delay = self._until.get(origin, 0.0) - self._clock()
         if delay > 0:
-            self.wait(delay, place)
+            await self.wait(delay, place)
 
-    def wait(self, delay: float, place: str) -> None:
+    async def wait(self, delay: float, place: str) -> None:
         """Sleep `delay` seconds and a jitter. Raises `SourceError` at once where the deadline does not allow it."""
         left = self.remaining(place)
         if delay >= left:
             message = f"a wait of {delay:.0f} s is needed, and {left:.0f} s are left of the {self.seconds:g} s allowed"
             raise SourceError(place, message, "Try again later, or allow more with --timeout.")
-        self._sleep(min(delay + self._jitter() * min(1.0, max(0.25 * delay, 0.1)), left))
+        pause = min(delay + self._share() * min(1.0, max(0.25 * delay, 0.1)), left)
+        if self._sleep is None:
+            await tasks.sleep(pause)
+        else:
+            self._sleep(pause)
+
+    def _share(self) -> float:
+        """How much of the jitter a wait gets, from 0 to 1."""
+        if self._jitter is not None:
+            return self._jitter()
+        import random
+
+        return random.random()

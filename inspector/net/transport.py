@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -17,7 +16,7 @@ from inspector import __version__
 from inspector.errors import SourceError
 from inspector.net import environment, ranges
 from inspector.net.connections import Connections
-from inspector.net.exchange import Answer, Broken, Exchange, HttpStatus, Line, network_errors
+from inspector.net.exchange import NETWORK_ERRORS, Answer, Broken, Exchange, HttpStatus, Line
 from inspector.net.failures import failure, origin, shown
 from inspector.net.meter import Meter
 from inspector.net.retrying import RETRIED, TRIES, Patience, asked_delay, backoff
@@ -39,7 +38,7 @@ class Transport:
     """GETs for one source. `home` is the Hub's endpoint: its origin alone ever sees `token`.
 
     `timeout` seconds are for everything together. `trace` gets a line per request, with neither token nor query. All
-    methods are safe from any thread and raise `SourceError`; `HttpStatus` where a server said no.
+    methods are for the tasks of one thread and raise `SourceError`; `HttpStatus` where a server said no.
     """
 
     def __init__(
@@ -55,27 +54,25 @@ class Transport:
     ) -> None:
         self._env: Mapping[str, str] = os.environ if env is None else env
         self._home, self._token = origin(home), token
-        self._closed = threading.Event()
-        self._patience = patience or Patience(TIMEOUT if timeout is None else timeout, sleep=self._closed.wait)
+        self._patience = patience or Patience(TIMEOUT if timeout is None else timeout)
         self._read_timeout = environment.socket_timeout(self._env)
         self._connections = Connections(self._env, jobs=jobs)
-        self._trace, self._trace_lock = trace, threading.Lock()
-        self._lock = threading.Lock()
-        self._watch: threading.Timer | None = None
+        self._trace = trace
+        self._agent = f"inspect/{__version__}; python/{platform.python_version()}"
         self.meter = Meter()
 
-    def get(self, url: str, *, accept: str = "application/json") -> Answer:
+    async def get(self, url: str, *, accept: str = "application/json") -> Answer:
         """A whole body of at most 100 MB, unpacked if it came as gzip."""
         attempt = 0
         while True:
             attempt += 1
-            exchange = self._follow(url, {"Accept": accept, "Accept-Encoding": "gzip"}, "")
+            exchange = await self._follow(url, {"Accept": accept, "Accept-Encoding": "gzip"}, "")
             try:
-                return exchange.whole()
+                return await exchange.whole()
             except Broken as e:
-                self._again(attempt, url, e)
+                await self._again(attempt, url, e)
 
-    def stream(
+    async def stream(
         self, url: str, start: int, length: int, feed: Callable[[bytes], bool], *, size: int | None = None
     ) -> Reading:
         """Hand `start..start+length` of a file of `size` bytes (None: not known) to `feed`, until it returns True.
@@ -97,14 +94,14 @@ class Transport:
             attempt += 1
             begin = start + received
             asked = f"bytes={begin}-{stop - 1}"
-            exchange = self._follow(url, {"Range": asked, "Accept-Encoding": "identity"}, asked)
+            exchange = await self._follow(url, {"Range": asked, "Accept-Encoding": "identity"}, asked)
             landed = exchange.url
             said = ranges.total(exchange.headers) if said is None else said
             try:
-                exchange.part(begin, stop, size, count)
+                await exchange.part(begin, stop, size, count)
                 break
             except Broken as e:
-                self._again(attempt, url, e)
+                await self._again(attempt, url, e)
         return Reading(received, landed, said)
 
     def away(self, url: str) -> bool:
@@ -112,65 +109,50 @@ class Transport:
         return origin(url) != self._home
 
     def close(self) -> None:
-        """Close all connections, and wake whoever waits for a retry or for a byte."""
-        self._closed.set()
-        with self._lock:
-            if self._watch is not None:
-                self._watch.cancel()
+        """Close all connections that wait for another request."""
         self._connections.close()
 
-    def _guard(self) -> None:
-        """Hang up on everybody when the time allowed is over: a server may send a byte now and then for ever."""
-        with self._lock:
-            if self._watch is None and not self._closed.is_set():
-                self._watch = threading.Timer(self._patience.seconds, self._connections.close)
-                self._watch.daemon = True
-                self._watch.start()
-
-    def _follow(self, url: str, headers: Mapping[str, str], asked: str) -> Exchange:
+    async def _follow(self, url: str, headers: Mapping[str, str], asked: str) -> Exchange:
         """The answer at the end of the redirects, its body unread."""
         trusted, target = True, url
         for hops in range(_REDIRECTS + 1):
             # Once a chain has left the Hub the token stays behind: another host may send it anywhere.
             trusted = trusted and origin(target) == self._home
-            exchange = self._send(target, headers, trusted, asked, hops > 0)
+            exchange = await self._send(target, headers, trusted, asked, hops > 0)
             if exchange.status not in (301, 302, 303, 307, 308):
                 return exchange
-            exchange.skip()
+            await exchange.skip()
             target = _next(target, exchange.headers.get("location"))
         message = f"redirected more than {_REDIRECTS} times, at last to {shown(target)}"
         raise SourceError(shown(url), message, "The server's redirects run in a circle.")
 
-    def _send(self, url: str, headers: Mapping[str, str], trusted: bool, asked: str, moved: bool) -> Exchange:
+    async def _send(self, url: str, headers: Mapping[str, str], trusted: bool, asked: str, moved: bool) -> Exchange:
         """One URL, tried again where that may help."""
-        place, attempt, errors = shown(url), 0, network_errors()
-        self._guard()
-        sent = {"User-Agent": f"inspect/{__version__}; python/{platform.python_version()}", **headers}
+        place, attempt = shown(url), 0
+        sent = {"User-Agent": self._agent, **headers}
         if trusted and self._token:
             sent["Authorization"] = f"Bearer {self._token}"
         while True:
             attempt += 1
-            if self._closed.is_set():
-                raise SourceError(place, "not asked: the reading was ended")
-            self._patience.turn(origin(url), place)
-            timeout = min(self._read_timeout, self._patience.remaining(place))
-            line = Line(url, asked, self._write if self._trace else None)
+            await self._patience.turn(origin(url), place)
+            left = self._patience.remaining(place)
+            line = Line(url, asked, self._trace)
             self.meter.request()
             try:
-                response = self._connections.get(url, sent, timeout)
-            except errors as e:
+                response = await self._connections.get(url, sent, self._read_timeout, left)
+            except NETWORK_ERRORS as e:
                 line.end(f"no answer ({type(e).__name__})")
                 told = failure(url, e)
                 if not told.passing:
                     raise told.error from None
-                self._again(attempt, url, Broken(told.error))
+                await self._again(attempt, url, Broken(told.error))
                 continue
-            exchange = Exchange(response, url, moved, line, self.meter, self._patience)
+            exchange = Exchange(response, url, moved, line, self.meter, self._patience, self._read_timeout)
             if exchange.status < 400 or (exchange.status == 416 and asked):
                 return exchange
-            self._refused(exchange.skip(), attempt, url)
+            await self._refused(await exchange.skip(), attempt, url)
 
-    def _refused(self, answer: Answer, attempt: int, url: str) -> None:
+    async def _refused(self, answer: Answer, attempt: int, url: str) -> None:
         """Wait for the next try, or raise what the server said."""
         if answer.status not in RETRIED or attempt >= TRIES:
             raise HttpStatus(answer)
@@ -179,19 +161,14 @@ class Transport:
         if answer.status == 429 and delay is not None:
             self._patience.hold(origin(url), delay)
         else:
-            self._patience.wait(backoff(attempt) if delay is None else delay, shown(url))
+            await self._patience.wait(backoff(attempt) if delay is None else delay, shown(url))
 
-    def _again(self, attempt: int, url: str, broken: Broken) -> None:
+    async def _again(self, attempt: int, url: str, broken: Broken) -> None:
         self._patience.remaining(shown(url))
-        if attempt >= TRIES or self._closed.is_set():
+        if attempt >= TRIES:
             raise broken.error from None
         self.meter.retry(broken.error.message.partition(" after ")[0])
-        self._patience.wait(backoff(attempt), shown(url))
-
-    def _write(self, text: str) -> None:
-        if self._trace is not None:
-            with self._trace_lock:
-                self._trace(text)
+        await self._patience.wait(backoff(attempt), shown(url))
 
 
 def _next(url: str, location: str | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,7 +24,6 @@ class RecordingSource:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._lock = threading.Lock()
         self.documents: dict[str, bytes] = {}
         self.runs: dict[str, list[tuple[int, bytearray]]] = {}
         self.ends: set[str] = set()
@@ -36,11 +34,11 @@ class RecordingSource:
         """As many as the other's."""
         return self._source.jobs
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """The other's listing."""
-        return self._source.listing()
+        return await self._source.listing()
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand on a range and keep what was taken of it; an error of the other is kept too, one of `feed` is not."""
         run = bytearray()
         stopped = False
@@ -53,7 +51,7 @@ class RecordingSource:
             return stopped
 
         try:
-            handed = self._source.stream(path, start, length, keep)
+            handed = await self._source.stream(path, start, length, keep)
         except InspectorError as error:
             # `stopped` is still set where `feed` raised: its bytes are good, and it will raise again on replay.
             self._fault(path, error) if not stopped else self._keep(path, start, run, ends=False)
@@ -65,16 +63,15 @@ class RecordingSource:
         """What the source behind has learned of a file's size."""
         return told(self._source, path)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """Hand on a whole file and keep it."""
         try:
-            data = self._source.small(path)
+            data = await self._source.small(path)
         except InspectorError as error:
             self._fault(path, error)
             raise
-        with self._lock:
-            self.documents[path] = data
-            self.faults.pop(path, None)
+        self.documents[path] = data
+        self.faults.pop(path, None)
         return data
 
     def cost(self) -> Cost:
@@ -86,16 +83,14 @@ class RecordingSource:
         self._source.close()
 
     def _fault(self, path: str, error: InspectorError) -> None:
-        with self._lock:
-            if path not in self.documents and path not in self.runs:
-                self.faults[path] = Fault.of(error)
+        if path not in self.documents and path not in self.runs:
+            self.faults[path] = Fault.of(error)
 
     def _keep(self, path: str, start: int, run: bytearray, *, ends: bool) -> None:
-        with self._lock:
-            self.faults.pop(path, None)
-            self.runs.setdefault(path, []).append((start, run))
-            if ends:
-                self.ends.add(path)
+        self.faults.pop(path, None)
+        self.runs.setdefault(path, []).append((start, run))
+        if ends:
+            self.ends.add(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +103,7 @@ class Recording:
     cost: Cost = field(default_factory=Cost)
 
 
-def record(
+async def record(
     asked: Asked,
     source: Source,
     variants: Sequence[str | None] = (None,),
@@ -119,13 +114,13 @@ def record(
     Raises what the listing raises. Errors of one file are part of the recording, as they are part of a report.
     """
     recorder = RecordingSource(source)
-    listing = recorder.listing()
+    listing = await recorder.listing()
     formats = {f.path: format_of(f) or "" for f in listing.files}
     sizes = {f.path: f.size for f in listing.files}
     problems: list[InspectorError] = []
     for variant in variants:
         try:
-            loaded = load(recorder, variant=variant, path=asked.path, progress=progress)
+            loaded = await load(recorder, variant=variant, path=asked.path, progress=progress)
         except InspectorError as error:
             problems.append(error)
         else:

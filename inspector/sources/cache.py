@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, cast
@@ -60,7 +59,6 @@ class CacheSource:
         self._name, self._revision, self._beside = address.name, address.revision or "main", address.beside
         own = f"{self._kind}s--{address.name.replace('/', '--')}"
         self._folder = environment.cache_folder(self._env) / own if folder is None else folder
-        self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._files: dict[str, File] = {}
         self._here: frozenset[str] = frozenset()
@@ -70,22 +68,16 @@ class CacheSource:
         """How many files are worth reading at once."""
         return _JOBS
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """The files of the commit that the cache last saw under the revision."""
-        with self._lock:
-            if self._listing is None:
-                try:
-                    self._listing = self._list()
-                except SourceError as e:
-                    raise namesake(e, self._name) if self._beside else e from None
-            return self._listing
+        return self._listed()
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` of a cached file to `feed`."""
         where, file = self._file(path)
         return disk.stream(where, file, start, length, feed)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a small text file."""
         where, file = self._file(path)
         return disk.small(where, file)
@@ -97,8 +89,16 @@ class CacheSource:
     def close(self) -> None:
         """Nothing is held open between calls."""
 
+    def _listed(self) -> Listing:
+        if self._listing is None:
+            try:
+                self._listing = self._list()
+            except SourceError as e:
+                raise namesake(e, self._name) if self._beside else e from None
+        return self._listing
+
     def _file(self, path: str) -> tuple[Path, File]:
-        sha = self.listing().ref.revision or ""
+        sha = self._listed().ref.revision or ""
         if path not in self._files:
             raise SourceError(terminal(f"{self._name}/{path}", 200), "no such file in the cached commit", _ONLINE)
         if path not in self._here:

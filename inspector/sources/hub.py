@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
@@ -19,6 +18,7 @@ from inspector.net.failures import namesake, shown
 from inspector.net.hub_errors import Asked, cdn, explain
 from inspector.net.retrying import Patience
 from inspector.net.transport import Transport
+from inspector.tasks import Task, finish, start
 
 JOBS = 64
 """Files read at once: reading is waiting, and 48 shards at 40 ms take 0.25 s at once and 0.63 s eight at a time."""
@@ -57,8 +57,7 @@ class HubSource:
         self._http = Transport(
             self._endpoint, token=key, timeout=timeout, jobs=self._jobs, trace=trace, env=env, patience=patience
         )
-        self._lock = threading.Lock()
-        self._listing: Listing | None = None
+        self._asked: Task[Listing] | None = None
         self._sizes: dict[str, int | None] = {}
         self._signed: dict[str, str] = {}
         self._learned: dict[str, int] = {}
@@ -68,25 +67,18 @@ class HubSource:
         """How many files are worth reading at once."""
         return self._jobs
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """All files at the commit that the revision names now; the same value however often it is asked."""
-        with self._lock:
-            if self._listing is None:
-                try:
-                    listing = self._list()
-                except SourceError as e:
-                    raise namesake(e, self._address.name) if self._address.beside else e from None
-                self._name = listing.ref.repo
-                self._sizes = {f.path: f.size for f in listing.files}
-                self._listing = listing
-            return self._listing
+        if self._asked is None or (self._asked.done and self._asked.error is not None):
+            self._asked = await start(self._listed())
+        return await finish(self._asked)
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` to `feed` by range requests; the signed URL is used again.
 
         A refusal by the storage host may mean that its URL has expired: it is asked for anew, once.
         """
-        url, size = self._file(path)
+        url, size = await self._file(path)
         handed = 0
 
         def count(chunk: bytes) -> bool:
@@ -98,7 +90,7 @@ class HubSource:
         for last in (False, True):
             try:
                 target = remembered or url
-                reading = self._http.stream(target, start + handed, length - handed, count, size=size)
+                reading = await self._http.stream(target, start + handed, length - handed, count, size=size)
                 if size is None and reading.size is not None:
                     self._learned[path] = reading.size
                 if self._http.away(reading.url):
@@ -117,13 +109,13 @@ class HubSource:
         """What an answer said of a file's size that the listing left out; None where none did."""
         return self._learned.get(path)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a small text file (at most 100 MB), packed on its way."""
-        url, size = self._file(path)
+        url, size = await self._file(path)
         if size is not None and size > SMALL:
             raise SourceError(terminal(path, 200), f"has {size:,} bytes; at most {SMALL:,} are read whole")
         try:
-            data = self._http.get(url, accept="*/*").body
+            data = (await self._http.get(url, accept="*/*")).body
         except HttpStatus as e:
             raise self._said(e.answer, path) from None
         if size is not None and len(data) != size:
@@ -140,9 +132,9 @@ class HubSource:
         """Close all connections."""
         self._http.close()
 
-    def _file(self, path: str) -> tuple[str, int | None]:
+    async def _file(self, path: str) -> tuple[str, int | None]:
         """The file's URL at the commit, and its size."""
-        ref = self.listing().ref
+        ref = (await self.listing()).ref
         if path not in self._sizes:
             advice = f"{self._page()}/tree/{quote(ref.revision or '', safe='')} lists what is there."
             raise SourceError(terminal(f"{self._name}/{path}", 200), "no such file in the repo", advice)
@@ -151,8 +143,17 @@ class HubSource:
         where = quote(path, safe="/", errors="surrogatepass")
         return f"{self._page()}/resolve/{ref.revision}/{where}", self._sizes[path]
 
-    def _list(self) -> Listing:
-        answer, value = self._json(f"{self._api()}/revision/{quote(self._revision, safe='')}?blobs=true")
+    async def _listed(self) -> Listing:
+        try:
+            listing = await self._list()
+        except SourceError as e:
+            raise namesake(e, self._address.name) if self._address.beside else e from None
+        self._name = listing.ref.repo
+        self._sizes = {f.path: f.size for f in listing.files}
+        return listing
+
+    async def _list(self) -> Listing:
+        answer, value = await self._json(f"{self._api()}/revision/{quote(self._revision, safe='')}?blobs=true")
         info = hub_listing.info(value, shown(answer.url))
         sha = info.sha or self._revision
         if info.sha is None and len(self._revision) != 40:
@@ -168,7 +169,7 @@ class HubSource:
         self._name = name
         files = info.files
         if not info.sized:
-            files = self._tree(sha) or files
+            files = await self._tree(sha) or files
             unknown = sum(f.size is None for f in files)
             if unknown:
                 message = f"the server gives no size for {unknown:,} of {len(files):,} files; their bytes are unknown"
@@ -176,7 +177,7 @@ class HubSource:
         ordered = tuple(sorted(files, key=lambda f: f.path))
         return Listing(Ref(name, sha, self._kind), ordered, info.parameters, info.total, tuple(notes))
 
-    def _tree(self, sha: str) -> tuple[File, ...]:
+    async def _tree(self, sha: str) -> tuple[File, ...]:
         """All pages of the tree at a commit; nothing where the server has no such route."""
         files: list[File] = []
         query: str | None = "recursive=true"
@@ -186,16 +187,16 @@ class HubSource:
                 raise SourceError(self._name, f"the list of files does not end after {len(seen):,} pages")
             seen.add(query)
             try:
-                answer, value = self._json(f"{self._api()}/tree/{sha}?{query}", tolerant=not files)
+                answer, value = await self._json(f"{self._api()}/tree/{sha}?{query}", tolerant=not files)
             except HttpStatus:
                 return ()
             files += hub_listing.tree(value, shown(answer.url))
             query = hub_listing.next_query(answer.headers.get("link", ""))
         return tuple(files)
 
-    def _json(self, url: str, *, tolerant: bool = False) -> tuple[Answer, Json]:
+    async def _json(self, url: str, *, tolerant: bool = False) -> tuple[Answer, Json]:
         try:
-            answer = self._http.get(url)
+            answer = await self._http.get(url)
         except HttpStatus as e:
             if tolerant and e.answer.status in (400, 404, 405, 501):
                 raise

@@ -7,7 +7,6 @@ kept can be had; a branch is then the commit that it was when it was last listed
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +18,7 @@ from inspector.keep.keeping import COMMIT
 from inspector.keep.store import Store
 from inspector.model import Cost, File, Listing, Note, Ref, Source
 from inspector.net.learning import told
+from inspector.tasks import Task, finish, start
 
 _MOST: Final = 128_000_000
 """Bytes of one file that are kept: a header has at most 100 MB."""
@@ -30,8 +30,7 @@ class KeptSource:
 
     def __init__(self, behind: Source | None, store: Store, where: tuple[str, str, str], revision: str) -> None:
         self._behind, self._store, self._where, self._revision = behind, store, where, revision
-        self._lock, self._counting = threading.Lock(), threading.Lock()
-        self._listing: Listing | None = None
+        self._asked: Task[Listing] | None = None
         self._files: dict[str, File] = {}
         self._cached: set[str] = set()
 
@@ -44,22 +43,20 @@ class KeptSource:
         """Whether the listing is kept."""
         return self._kept_listing() is not None
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """All files of the revision: kept ones for a commit, else as the Hub says now."""
-        with self._lock:
-            if self._listing is None:
-                self._listing = self._list()
-                self._files = {f.path: f for f in self._listing.files}
-            return self._listing
+        if self._asked is None or (self._asked.done and self._asked.error is not None):
+            self._asked = await start(self._list())
+        return await finish(self._asked)
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes to `feed`, kept ones first."""
-        key = self._key(path)
+        key = await self._key(path)
         kept = self._store.get(key) if key is not None else None
         handed = 0
         if kept is not None and start < len(kept):
             chunk = kept[start : start + length]
-            self._count(path)
+            self._cached.add(path)
             handed = len(chunk)
             if feed(chunk) or handed == length or start + handed == self._files[path].size:
                 return handed
@@ -69,7 +66,7 @@ class KeptSource:
             parts.append(chunk)
             return feed(chunk)
 
-        handed += self._source(path).stream(path, start + handed, length - handed, keep)
+        handed += await self._source(path).stream(path, start + handed, length - handed, keep)
         before = (kept or b"")[: start + handed - sum(map(len, parts))]
         if key is not None and len(before) + sum(map(len, parts)) == start + handed <= _MOST:
             self._store.put(key, before, *parts)
@@ -79,14 +76,14 @@ class KeptSource:
         """What the source behind has learned of a file's size."""
         return told(self._behind, path)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a small text file."""
-        key = self._key(path)
+        key = await self._key(path)
         kept = self._store.get(f"{key} whole") if key is not None else None
         if kept is not None:
-            self._count(path)
+            self._cached.add(path)
             return kept
-        data = self._source(path).small(path)
+        data = await self._source(path).small(path)
         if key is not None:
             self._store.put(f"{key} whole", data)
         return data
@@ -108,8 +105,8 @@ class KeptSource:
             raise SourceError(terminal(f"{self._where[2]}/{path}", 200), message, _OFFLINE)
         return self._behind
 
-    def _key(self, path: str) -> str | None:
-        self.listing()
+    async def _key(self, path: str) -> str | None:
+        await self.listing()
         file = self._files.get(path)
         return (
             None
@@ -117,11 +114,12 @@ class KeptSource:
             else repr(("content", self._where[0], file.content_id, file.size))
         )
 
-    def _count(self, path: str) -> None:
-        with self._counting:
-            self._cached.add(path)
+    async def _list(self) -> Listing:
+        listing = await self._listed()
+        self._files = {f.path: f for f in listing.files}
+        return listing
 
-    def _list(self) -> Listing:
+    async def _listed(self) -> Listing:
         kept = self._kept_listing()
         if kept is not None and (self._behind is None or COMMIT.fullmatch(self._revision)):
             return kept
@@ -129,7 +127,7 @@ class KeptSource:
             raise SourceError(
                 terminal(self._where[2], 200), "is not in the cache, and no request may be made", _OFFLINE
             )
-        listing = self._behind.listing()
+        listing = await self._behind.listing()
         commit = listing.ref.revision
         if commit is not None and COMMIT.fullmatch(commit):
             self._store.put(self._listing_key(commit), _packed(listing))

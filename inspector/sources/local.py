@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -55,7 +54,6 @@ class LocalSource:
         self._ref = Ref(address.name, None, "local")
         self._single = where.name if address.path else None
         self._root = where.parent if address.path else where
-        self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._files: dict[str, File] = {}
 
@@ -64,20 +62,15 @@ class LocalSource:
         """How many files are worth reading at once."""
         return _JOBS
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """All files, sorted by path."""
-        with self._lock:
-            if self._listing is None:
-                found = self._one() if self._single else disk.walk(self._root)
-                self._files = {f.path: f for f in found.files}
-                self._listing = Listing(self._ref, found.files, notes=found.notes)
-            return self._listing
+        return self._listed()
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` to `feed`. Raises `UnsupportedFile` for an LFS pointer."""
         return disk.stream(self._root / path, self._file(path), start, length, feed)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a small text file."""
         return disk.small(self._root / path, self._file(path))
 
@@ -88,8 +81,15 @@ class LocalSource:
     def close(self) -> None:
         """Nothing is held open between calls."""
 
+    def _listed(self) -> Listing:
+        if self._listing is None:
+            found = self._one() if self._single else disk.walk(self._root)
+            self._files = {f.path: f for f in found.files}
+            self._listing = Listing(self._ref, found.files, notes=found.notes)
+        return self._listing
+
     def _file(self, path: str) -> File:
-        self.listing()
+        self._listed()
         if path not in self._files:
             raise SourceError(terminal(str(self._root / path), 200), "no such file", "Check the path.")
         return self._files[path]

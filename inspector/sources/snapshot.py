@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -26,7 +25,6 @@ class SnapshotSource:
         self._snapshot = snapshot
         self._recorded = recorded
         self._sizes = {f.path: f.size for f in recorded.listing.files}
-        self._lock = threading.Lock()
         self._contents: Mapping[str, bytes] | None = None
 
     @property
@@ -55,12 +53,12 @@ class SnapshotSource:
         variants = self._recorded.variants
         return None if None in variants or not variants else variants[0]
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """The recorded listing. Raises `MalformedFile` where a content of this repo is not what its sha256 says."""
         self._bytes()
         return self._recorded.listing
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` to `feed`. Raises the recorded error, `SourceError` for bytes not kept."""
         self._refuse_faulty(path)
         read = self._recorded.reads.get(path)
@@ -78,7 +76,7 @@ class SnapshotSource:
             raise self._absent(path, f"its bytes from {start + held:,}")
         return max(held, 0)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """The whole of a recorded document."""
         self._refuse_faulty(path)
         digest = self._recorded.documents.get(path)
@@ -92,14 +90,12 @@ class SnapshotSource:
 
     def close(self) -> None:
         """Let go of the contents."""
-        with self._lock:
-            self._contents = None
+        self._contents = None
 
     def _bytes(self) -> Mapping[str, bytes]:
-        with self._lock:
-            if self._contents is None:
-                self._contents = self._snapshot.contents(self._recorded.digests)
-            return self._contents
+        if self._contents is None:
+            self._contents = self._snapshot.contents(self._recorded.digests)
+        return self._contents
 
     def _refuse_faulty(self, path: str) -> None:
         fault = self._recorded.faults.get(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from inspector.model import Cost, File, Listing, Ref
 from inspector.net.failures import shown
 from inspector.net.retrying import Patience
 from inspector.net.transport import Transport
+from inspector.tasks import Task, finish, start
 from inspector.weights import weight_format
 
 _FIRST: Final = 1 << 16
@@ -42,8 +42,7 @@ class UrlSource:
         env = os.environ if env is None else env
         self._http = Transport(self._url, timeout=timeout, jobs=jobs or 1, trace=trace, env=env, patience=patience)
         self._landed = self._url
-        self._lock = threading.Lock()
-        self._listing: Listing | None = None
+        self._asked: Task[Listing] | None = None
         self._begin = b""
         self._size = 0
 
@@ -52,29 +51,31 @@ class UrlSource:
         """How many files are worth reading at once."""
         return 1
 
-    def listing(self) -> Listing:
+    async def listing(self) -> Listing:
         """The one file, with the size that the server states; its first bytes are read for that, once."""
-        with self._lock:
-            if self._listing is None:
-                parts: list[bytes] = []
+        if self._asked is None or (self._asked.done and self._asked.error is not None):
+            self._asked = await start(self._listed())
+        return await finish(self._asked)
 
-                def keep(chunk: bytes) -> bool:
-                    parts.append(chunk)
-                    return False
+    async def _listed(self) -> Listing:
+        parts: list[bytes] = []
 
-                reading = self._http.stream(self._url, 0, _FIRST, keep)
-                if reading.size is None:
-                    message = "the server does not say how large the file is (Content-Range without a total)"
-                    raise SourceError(shown(self._url), message, "Download the file and give its path.")
-                self._begin, self._size, self._landed = b"".join(parts), reading.size, reading.url
-                holds = None if weight_format(self._path) else held(self._begin, self._size)
-                file = File(self._path, self._size, holds=holds)
-                self._listing = Listing(Ref(shown(self._url), None, "url"), (file,))
-            return self._listing
+        def keep(chunk: bytes) -> bool:
+            parts.append(chunk)
+            return False
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+        reading = await self._http.stream(self._url, 0, _FIRST, keep)
+        if reading.size is None:
+            message = "the server does not say how large the file is (Content-Range without a total)"
+            raise SourceError(shown(self._url), message, "Download the file and give its path.")
+        self._begin, self._size, self._landed = b"".join(parts), reading.size, reading.url
+        holds = None if weight_format(self._path) else held(self._begin, self._size)
+        file = File(self._path, self._size, holds=holds)
+        return Listing(Ref(shown(self._url), None, "url"), (file,))
+
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes `start..start+length` to `feed`; what the first range brought is not asked for again."""
-        self.listing()
+        await self.listing()
         stop = min(start + length, self._size)
         kept = self._begin[start:stop]
         if kept and feed(kept):
@@ -82,10 +83,10 @@ class UrlSource:
         rest = start + len(kept)
         if rest >= stop:
             return len(kept)
-        reading = self._http.stream(self._landed, rest, stop - rest, feed, size=self._size)
+        reading = await self._http.stream(self._landed, rest, stop - rest, feed, size=self._size)
         return len(kept) + reading.received
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         """Nothing but the file itself is known here."""
         raise SourceError(shown(self._url), "is a single file, nothing beside it can be read")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -253,17 +252,22 @@ def test_two_tables_in_one_run(hub: LoopbackHub, tmp_path: Path, capsys: pytest.
 def test_ctrl_c_keeps_what_was_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from inspector import sources
+    from inspector import sources, tasks
     from inspector.address import Address
-    from inspector.model import Source
+    from inspector.model import Listing, Source
 
     opened = sources.open_source
 
     def stopping(where: Address, **options: Any) -> Source:
         if where.name == "org/m2":
             # Long enough for the other repo to come in first.
-            time.sleep(1)
-            raise KeyboardInterrupt
+            async def waits() -> Listing:
+                await tasks.sleep(1)
+                raise KeyboardInterrupt
+
+            found = opened(where, **options)
+            monkeypatch.setattr(found, "listing", waits)
+            return found
         return opened(where, **options)
 
     monkeypatch.setattr(sources, "open_source", stopping)

@@ -7,7 +7,6 @@ from functools import cache as remember
 
 from inspector import address
 from inspector.cache import cache_of
-from inspector.checkpoint import load as load_checkpoint
 from inspector.fitting.cluster import parse_cluster
 from inspector.fitting.engines import choose_engine
 from inspector.fitting.fit import fit
@@ -18,6 +17,7 @@ from inspector.model.cache_model import Cache, CachePart, LayerCache, UnknownCac
 from inspector.model.fit_model import Cluster, Fit, Workload
 from inspector.sources import open_source
 from tests.loopback import LoopbackHub, load
+from tests.waiting import load as load_checkpoint
 
 GIB = 1 << 30
 ROWS = load_hardware()

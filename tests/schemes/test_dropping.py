@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from inspector.checkpoint import load
 from inspector.measure import measure
 from inspector.model import Footprint, TensorRow
 from inspector.schemes import splitter
 from tests.memory import MemorySource, header
 from tests.schemes.layout import nbytes
+from tests.waiting import load
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
 KNOWN = [p for p in CASES if json.loads(p.read_text())["expect"].get("parameters")]

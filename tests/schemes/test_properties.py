@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.checkpoint import load
 from inspector.grouping import classify, group
 from inspector.measure import measure
 from inspector.model import Declared, Footprint, Header, TensorInfo
@@ -26,6 +25,7 @@ from tests import shared
 from tests.memory import MemorySource, header
 from tests.schemes.layout import nbytes
 from tests.schemes.test_cases import handed
+from tests.waiting import load
 
 Case = Mapping[str, Any]
 

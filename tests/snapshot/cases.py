@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 import pytest
 
 from inspector import Report
-from inspector.inspection import examine
 from inspector.model import Cost, Source
-from inspector.snapshots.recording import Recording, record
+from inspector.snapshots.recording import Recording
 from inspector.snapshots.snapshot import dump, open_snapshot
 from inspector.snapshots.snapshot_model import Asked
 from inspector.sources.snapshot import SnapshotSource
 from tests.formats.gguf.build import build
 from tests.memory import MemorySource, header
+from tests.waiting import examine, record
 
 CONFIG = json.dumps({"model_type": "llama", "num_hidden_layers": 1}).encode()
 LAYER = "model.layers.0."

@@ -52,16 +52,16 @@ def test_a_gguf_header_is_kept_to_its_last_tensor_info() -> None:
 class Spoilt(MemorySource):
     """One shard cannot be had, one document neither."""
 
-    def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
+    async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         if path.startswith("model-00002"):
             feed(b"\x10")
             raise SourceError(path, "the server said 503", "Try again.")
-        return super().stream(path, start, length, feed)
+        return await super().stream(path, start, length, feed)
 
-    def small(self, path: str) -> bytes:
+    async def small(self, path: str) -> bytes:
         if path == "config.json":
             raise SourceError(path, "gone", "Ask.")
-        return super().small(path)
+        return await super().small(path)
 
 
 def test_what_could_not_be_read_is_replayed_as_that(tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ def test_a_malformed_file_gives_the_same_words(files: dict[str, bytes | tuple[by
 class Unsized(MemorySource):
     """A mirror that gives no sizes."""
 
-    def listing(self) -> Listing:
-        listing = super().listing()
+    async def listing(self) -> Listing:
+        listing = await super().listing()
         return replace(listing, files=tuple(replace(f, size=None) for f in listing.files))
 
 

@@ -17,6 +17,7 @@ from inspector.render import FORMATS, render
 from inspector.snapshots.recording import RecordingSource
 from inspector.sources import open_source
 from inspector.sources.snapshot import open_locked
+from inspector.tasks import run
 from tests.loopback import LoopbackHub, Repo, Virtual, load
 from tests.memory import MemorySource, header
 from tests.snapshot import cases
@@ -98,7 +99,7 @@ def test_a_url_is_recorded_without_its_query(tmp_path: Path, capsys: Capture, mo
         online = inspect(url)
     cases.no_sockets(monkeypatch)
     assert cases.bare(inspect(str(file))) == cases.bare(online)
-    assert open_locked(file)(address.parse(url)).listing().ref.repo == online.repo
+    assert run(open_locked(file)(address.parse(url)).listing()).ref.repo == online.repo
     assert b"secret" not in b"".join(cases.entries(file.read_bytes()).values())
 
 
@@ -147,12 +148,12 @@ def test_locked_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         def opened(where: Address) -> RecordingSource:
             return RecordingSource(open_source(where, endpoint=hub.endpoint))
 
-        online = opened(Address("model", "org/Name")).listing()
+        online = run(opened(Address("model", "org/Name")).listing())
         path = cases.written(tmp_path, cases.file_of(cases.recorded(opened(Address("model", "org/Name")), "org/Name")))
     cases.no_sockets(monkeypatch)
     locked = open_locked(path)
     for where in (Address("model", "org/name"), Address("model", "org/Name", repo.head)):
-        assert locked(where).listing() == online
+        assert run(locked(where).listing()) == online
     for where in (Address("model", "org/Name", "v2"), Address("dataset", "org/Name"), Address("model", "org/other")):
         with pytest.raises(SourceError, match="does not hold"):
             locked(where)

@@ -8,6 +8,7 @@ from typing import Any
 from inspector import address
 from inspector.sources.hub import HubSource
 from tests.loopback import LoopbackHub, Record, Repo, Virtual
+from tests.waiting import Waited
 
 CONFIG = json.dumps({"model_type": "llama", "pad": "x" * 2000}).encode()
 
@@ -21,12 +22,12 @@ SHARD = Virtual(len(HEADER).to_bytes(8, "little") + HEADER, 5_000_000_000)
 REPO = Repo.build("org/name", {"config.json": CONFIG, "model.safetensors": SHARD, "deep/er/notes.txt": b"hello"})
 
 
-def source(hub: LoopbackHub, text: str = "org/name", **options: Any) -> HubSource:
+def source(hub: LoopbackHub, text: str = "org/name", **options: Any) -> Waited:
     where = address.parse(text, options.pop("revision", None), options.pop("kind", None), hub.endpoint)
-    return HubSource(where, endpoint=hub.endpoint, **options)
+    return Waited(HubSource(where, endpoint=hub.endpoint, **options))
 
 
-def read(src: HubSource, path: str, start: int, length: int) -> bytes:
+def read(src: Waited, path: str, start: int, length: int) -> bytes:
     parts: list[bytes] = []
 
     def keep(chunk: bytes) -> bool:

@@ -14,10 +14,11 @@ import pytest
 
 from inspector import address
 from inspector.errors import SourceError
-from inspector.model import Cost, File, Source
+from inspector.model import Cost, File
 from inspector.selection import select
 from inspector.sources import open_source
 from tests.loopback import LoopbackHub, Repo
+from tests.waiting import Waited
 
 SHA, PULL = "a" * 40, "b" * 40
 BLOB = "c" * 64
@@ -48,11 +49,11 @@ def tree(cache: Path, files: dict[str, Any], version: int = 1) -> None:
     (cache / "trees" / f"{SHA}.json").write_text(json.dumps({"format_version": version, "files": files}))
 
 
-def source(text: str = "org/name") -> Source:
-    return open_source(address.parse(text))
+def source(text: str = "org/name") -> Waited:
+    return Waited(open_source(address.parse(text)))
 
 
-def read(src: Source, path: str) -> bytes:
+def read(src: Waited, path: str) -> bytes:
     parts: list[bytes] = []
 
     def keep(chunk: bytes) -> bool:
@@ -124,7 +125,7 @@ def test_nothing_cached(cache: Path) -> None:
     ):
         source("org/other").listing()
     with pytest.raises(SourceError, match="is not in the cache"):
-        open_source(address.parse("org/name", kind="dataset")).listing()
+        Waited(open_source(address.parse("org/name", kind="dataset"))).listing()
 
 
 def test_a_blob_that_was_removed_leaves_a_listed_file(cache: Path) -> None:
@@ -150,7 +151,7 @@ def test_what_huggingface_hub_caches_is_read_as_it_was_on_the_hub(
         env |= {"HF_ENDPOINT": hub.endpoint, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_DISABLE_XET": "1"}
         subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    src = open_source(address.parse("org/name@refs/pr/1"), offline=True)
+    src = Waited(open_source(address.parse("org/name@refs/pr/1"), offline=True))
     listing = src.listing()
     assert listing.ref.revision == repo.head
     assert {f.path: (f.size, f.content_id) for f in listing.files} == {

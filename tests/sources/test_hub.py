@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from inspector.errors import SourceError
+from inspector.tasks import Tasks, run
 from tests.loopback import Fault, LoopbackHub, Repo, Virtual
 from tests.sources.hub_cases import CONFIG, HEADER, REPO, SHARD, arrived, forget, read, source
 
@@ -90,20 +89,29 @@ def test_the_token_stays_behind_when_a_chain_comes_back_from_another_host() -> N
     assert [r.authorization for r in records[:3]] == ["Bearer hf_secret", None, None]
 
 
-def test_many_threads_share_one_listing_and_one_count() -> None:
+def test_many_tasks_share_one_listing_and_one_count() -> None:
     files = {f"{i:02}.safetensors": Virtual(bytes([i]) * 100, 10_000_000) for i in range(20)}
     with LoopbackHub([Repo.build("org/name", files)]) as hub:
         src = source(hub)
         got: dict[str, bytes] = {}
 
-        def work(name: str) -> None:
-            got[name] = read(src, name, 0, 100)
+        async def work(name: str) -> None:
+            parts: list[bytes] = []
 
-        threads = [threading.Thread(target=work, args=(n,)) for n in files]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+            def keep(chunk: bytes) -> bool:
+                parts.append(chunk)
+                return False
+
+            await src.inner.stream(name, 0, 100, keep)
+            got[name] = b"".join(parts)
+
+        async def everything() -> None:
+            reading = Tasks([(n, work(n)) for n in files], 64)
+            while ended := await reading.some():
+                for _, task in ended:
+                    task.result()
+
+        run(everything())
         assert got == {n: v.header for n, v in files.items()}
         assert src.cost().requests == len(hub.requests) == 1 + 2 * 20
         assert src.cost().bytes_fetched == hub.totals()["sent"]

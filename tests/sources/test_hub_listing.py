@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from inspector import address
-from inspector.checkpoint import load
 from inspector.errors import SourceError
 from inspector.sources import open_source
 from tests.loopback import Fault, LoopbackHub, Repo, RequestInfo, Virtual
 from tests.sources.hub_cases import CONFIG, HEADER, REPO, SHARD, arrived, forget, read, source
+from tests.waiting import Waited, load
 
 
 def test_one_request_lists_names_sizes_and_content_ids() -> None:
@@ -151,13 +151,13 @@ def test_open_source_follows_the_address_and_the_environment(monkeypatch: pytest
         monkeypatch.setenv("HF_TOKEN", " hf_env\n")
         src = open_source(address.parse("org/name"))
         assert src.jobs == 64
-        src.listing()
+        Waited(src).listing()
         assert arrived(hub)[0].authorization == "Bearer hf_env"
         assert arrived(hub)[0].user_agent.startswith("inspect/")
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")
         forget(hub)
         with pytest.raises(SourceError, match="not in the cache"):
-            open_source(address.parse("org/name")).listing()
+            Waited(open_source(address.parse("org/name"))).listing()
         assert not hub.requests
         monkeypatch.delenv("HF_HUB_OFFLINE")
         assert open_source(address.parse("https://example.org/a.safetensors")).jobs == 1

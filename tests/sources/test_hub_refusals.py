@@ -18,6 +18,7 @@ from inspector.net.retrying import Patience
 from inspector.sources.hub import HubSource
 from tests.loopback import Fault, LoopbackHub, Repo
 from tests.sources.hub_cases import CONFIG, HEADER, REPO, arrived, forget, read, source
+from tests.waiting import Waited
 
 ERRORS: dict[str, tuple[Callable[[Repo], Repo], dict[str, Any], str, str | None, str]] = {
     "missing-anonymous": (lambda r: r, {}, "org/absent", None, "no such repo, or it is private and no token was given"),
@@ -137,11 +138,11 @@ def test_refused_connection_and_unknown_name(patience: Patience) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         where = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        src = HubSource(address.parse("org/name"), endpoint=where, patience=patience)
+        src = Waited(HubSource(address.parse("org/name"), endpoint=where, patience=patience))
         with pytest.raises(SourceError, match="the connection was refused"):
             src.listing()
         assert src.cost().requests == 3
-    src = HubSource(address.parse("org/name"), endpoint="http://no-such-host.invalid", patience=patience)
+    src = Waited(HubSource(address.parse("org/name"), endpoint="http://no-such-host.invalid", patience=patience))
     with pytest.raises(SourceError, match=r"the name no-such-host\.invalid is not known"):
         src.listing()
     assert src.cost().requests == 1
@@ -149,7 +150,7 @@ def test_refused_connection_and_unknown_name(patience: Patience) -> None:
 
 def test_plain_http_behind_https_is_a_tls_error(patience: Patience) -> None:
     with LoopbackHub([REPO]) as hub:
-        src = HubSource(address.parse("org/name"), endpoint=f"https://127.0.0.1:{hub.port}", patience=patience)
+        src = Waited(HubSource(address.parse("org/name"), endpoint=f"https://127.0.0.1:{hub.port}", patience=patience))
         with pytest.raises(SourceError, match="TLS handshake failed"):
             src.listing()
 

@@ -8,18 +8,19 @@ import pytest
 
 from inspector import address, disk
 from inspector.errors import SourceError, UnsupportedFile
-from inspector.model import UNESTABLISHED, Cost, File, Source
+from inspector.model import UNESTABLISHED, Cost, File
 from inspector.sources import open_source
+from tests.waiting import Waited
 
 OID = "4665a5ea423c2713d436b5ee50593a9640e0018c1550b5a0002f74190d6caea8"
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 7382919048\n".encode()
 
 
-def source(where: Path) -> Source:
-    return open_source(address.parse(str(where)))
+def source(where: Path) -> Waited:
+    return Waited(open_source(address.parse(str(where))))
 
 
-def read(src: Source, path: str, start: int, length: int) -> bytes:
+def read(src: Waited, path: str, start: int, length: int) -> bytes:
     parts: list[bytes] = []
 
     def keep(chunk: bytes) -> bool:
@@ -71,7 +72,7 @@ def test_ranges_are_exact_and_clipped(folder: Path) -> None:
 def test_a_single_file_brings_the_configs_beside_it_and_nothing_else(folder: Path) -> None:
     where = address.parse(str(folder / "model.safetensors"))
     assert where.path == "model.safetensors"
-    src = open_source(where)
+    src = Waited(open_source(where))
     assert [f.path for f in src.listing().files] == ["config.json", "model.safetensors"]
     assert read(src, "model.safetensors", 0, 2) == b"\x00\x01"
 

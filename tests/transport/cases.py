@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.net.retrying import Patience
 from inspector.net.transport import Transport
 from tests.loopback import LoopbackHub, Repo, Virtual
+from tests.waiting import Waited
 
 HEAD = bytes(range(256)) * 16
 
@@ -29,13 +30,13 @@ class Clock:
         self.now += seconds
 
 
-def transport(hub: LoopbackHub, clock: Clock | None = None, seconds: float = 120.0, **options: object) -> Transport:
+def transport(hub: LoopbackHub, clock: Clock | None = None, seconds: float = 120.0, **options: object) -> Waited:
     clock = clock or Clock()
     patience = Patience(seconds, clock=clock, sleep=clock.sleep, jitter=lambda: 0.0)
-    return Transport(hub.endpoint, patience=patience, env={}, **options)  # type: ignore[arg-type]
+    return Waited(Transport(hub.endpoint, patience=patience, env={}, **options))  # type: ignore[arg-type]
 
 
-def read(t: Transport, url: str, start: int = 0, length: int = 100, size: int | None = SIZE) -> bytes:
+def read(t: Waited, url: str, start: int = 0, length: int = 100, size: int | None = SIZE) -> bytes:
     parts: list[bytes] = []
 
     def keep(chunk: bytes) -> bool:

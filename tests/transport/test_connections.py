@@ -16,6 +16,7 @@ from inspector.net.failures import failure, origin, shown
 from inspector.net.retrying import Patience
 from inspector.net.transport import Transport
 from inspector.net.trust import proxies, proxy_for
+from inspector.tasks import run
 from tests.loopback import LoopbackHub
 from tests.transport.cases import at, read, transport
 
@@ -25,12 +26,12 @@ def test_connections_are_used_again(hub: LoopbackHub) -> None:
     seen: set[int] = set()
     inner = t._connections.get
 
-    def watched(url: str, headers: Mapping[str, str], timeout: float) -> Any:
-        answer: Any = inner(url, headers, timeout)
-        seen.add(answer.connection.sock.getsockname()[1])
+    async def watched(url: str, headers: Mapping[str, str], timeout: float, left: float) -> Any:
+        answer: Any = await inner(url, headers, timeout, left)
+        seen.add(answer._wire.sock.getsockname()[1])
         return answer
 
-    t._connections.get = watched  # type: ignore[method-assign]
+    t._connections.get = watched
     for start in range(0, 1000, 100):
         read(t, at(hub), start)
     # One to the Hub, one to the CDN.
@@ -62,19 +63,19 @@ def test_proxies_of_the_environment(hub: LoopbackHub) -> None:
     assert proxy_for(found, "http", "huggingface.co") is None
     assert proxies({"HTTP_PROXY": "evil:1", "REQUEST_METHOD": "GET"}) == {}
     # The loopback Hub as proxy: it sees the absolute form, and no token of another host's.
-    t = Transport("http://hub.example", token="hf_x", env={"http_proxy": hub.endpoint}, patience=Patience(5.0))
+    proxied = Transport("http://hub.example", token="hf_x", env={"http_proxy": hub.endpoint}, patience=Patience(5.0))
     with pytest.raises(HttpStatus):
-        t.get("http://hub.example/api/models/a/b")
+        run(proxied.get("http://hub.example/api/models/a/b"))
     assert len(hub.requests) == 1
     bad = Transport("http://hub.example", env={"all_proxy": "socks5://localhost:1"}, patience=Patience(5.0))
     with pytest.raises(UsageError, match="socks5:// proxies are not supported"):
-        bad.get("http://hub.example/x")
+        run(bad.get("http://hub.example/x"))
 
 
 def test_a_missing_bundle_of_certificates_is_the_users_own_fault() -> None:
     t = Transport("https://hub.example", env={"REQUESTS_CA_BUNDLE": "/no/such/file.pem"}, patience=Patience(5.0))
     with pytest.raises(UsageError, match="not a readable file of certificates"):
-        t.get("https://hub.example/x")
+        run(t.get("https://hub.example/x"))
 
 
 def test_importing_costs_no_http_library() -> None:
@@ -87,7 +88,8 @@ def test_importing_costs_no_http_library() -> None:
 def test_the_package_never_needs_the_hub_library_for_a_plain_run(hub: LoopbackHub) -> None:
     code = (
         "import sys; from inspector.address import parse; from inspector.sources import open_source\n"
-        f"s = open_source(parse('org/name'), endpoint={hub.endpoint!r}); s.listing(); s.close()\n"
+        f"from inspector.tasks import run\n"
+        f"s = open_source(parse('org/name'), endpoint={hub.endpoint!r}); run(s.listing()); s.close()\n"
         "print('huggingface_hub' in sys.modules, 'httpx' in sys.modules)"
     )
     out = subprocess.run(

@@ -14,8 +14,10 @@ from inspector.errors import SourceError, UsageError
 from inspector.net.exchange import HttpStatus
 from inspector.net.retrying import Patience, asked_delay
 from inspector.net.transport import Transport
+from inspector.tasks import Tasks, run, sleep, start
 from tests.loopback import Fault, LoopbackHub
 from tests.transport.cases import HEAD, Clock, at, read, transport
+from tests.waiting import Waited
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
@@ -61,7 +63,7 @@ def test_a_wait_past_the_deadline_fails_at_once(hub: LoopbackHub, clock: Clock) 
 
 def test_the_deadline_ends_a_drip(hub: LoopbackHub) -> None:
     hub.faults = lambda r: Fault(rate=400.0) if r.server == "cdn" else None
-    t = Transport(hub.endpoint, timeout=0.5, env={})
+    t = Waited(Transport(hub.endpoint, timeout=0.5, env={}))
     before = time.monotonic()
     with pytest.raises(SourceError, match=r"no answer within the 0\.5 s allowed in all"):
         read(t, at(hub), 0, 4000)
@@ -71,7 +73,7 @@ def test_the_deadline_ends_a_drip(hub: LoopbackHub) -> None:
 def test_a_stalled_body_ends_with_the_read_timeout(hub: LoopbackHub, clock: Clock) -> None:
     hub.faults = lambda r: Fault(stall_after=10) if r.server == "cdn" else None
     patience = Patience(120.0, clock=clock, sleep=clock.sleep, jitter=lambda: 0.0)
-    t = Transport(hub.endpoint, patience=patience, env={"HF_HUB_DOWNLOAD_TIMEOUT": "0.2"})
+    t = Waited(Transport(hub.endpoint, patience=patience, env={"HF_HUB_DOWNLOAD_TIMEOUT": "0.2"}))
     with pytest.raises(SourceError, match=r"nothing came within the time allowed for one read after 10 bytes"):
         read(t, at(hub), 0, 4000)
 
@@ -110,13 +112,20 @@ def test_a_timeout_is_above_zero(seconds: float) -> None:
         Transport("https://hub.example", timeout=seconds, env={})
 
 
-def test_waiting_ends_when_the_source_is_closed(hub: LoopbackHub) -> None:
-    import threading
-
+def test_waiting_ends_when_what_waits_is_cancelled(hub: LoopbackHub) -> None:
     hub.faults = lambda r: Fault(status=503, headers={"Retry-After": "60"})
     t = Transport(hub.endpoint, env={})
-    threading.Timer(0.3, t.close).start()
+
+    async def impatient() -> None:
+        asking = Tasks([("x", t.get(at(hub, "x.json")))], 1)
+        beside = await start(asking.some())
+        await sleep(0.3)
+        beside.cancel()
+        asking.cancel()
+        raise SourceError("x", "ended")
+
     before = time.monotonic()
     with pytest.raises(SourceError):
-        t.get(at(hub, "x.json"))
+        run(impatient())
+    assert len(hub.requests) == 1
     assert time.monotonic() - before < 10
