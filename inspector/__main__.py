@@ -1,7 +1,5 @@
 """`python -m inspector` is the `inspect` command."""
 
-import sys
+from inspector.cli import enter
 
-from inspector.cli import main
-
-sys.exit(main())
+enter()

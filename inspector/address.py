@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, cast
 from urllib.parse import unquote, urlsplit
@@ -13,6 +12,7 @@ from inspector import snapshot_file
 from inspector.errors import SourceError, UsageError
 from inspector.escape import terminal
 from inspector.net import environment
+from inspector.records import dataclass, field, replace
 
 Kind = Literal["model", "dataset", "space", "local", "snapshot", "url"]
 

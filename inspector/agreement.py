@@ -19,7 +19,6 @@ from inspector.twins import owners
 _OPENING: Final = re.compile(rb'"weight_map"\s*:\s*\{\s*(?="[^"\\]*"(\s*:\s*)"[^"\\]*"(,\s*)?)')
 _ENTRY: Final = re.compile(rb'"[^"\\]*"\s*:\s*"([^"\\]*)"')
 _LAYER: Final = re.compile(r"(?:[^.]*\.)*?\d+\.")
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]*')
 
 
 _LOOKS: Final = 50
@@ -86,7 +85,13 @@ def _plain(headers: Sequence[Header]) -> bool:
     """Whether every name is written in JSON as it is."""
     names = {id(h.decoded): "".join([t[0] for t in h.decoded]) for h in headers}
     files = [h.file for h in headers]
-    return all(h.tensors for h in headers) and all(_PLAIN.fullmatch(text) for text in (*names.values(), *files))
+    texts = "".join([*names.values(), *files])
+    return (
+        all(h.tensors for h in headers)
+        and texts.isascii()
+        and texts.isprintable()
+        and not any(c in texts for c in '"\\')
+    )
 
 
 def _apart(headers: Sequence[Header]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from inspector import output, snapshot_file
 from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.progress import shown
+from inspector.records import dataclass
 
 if TYPE_CHECKING:
     from inspector.model import Report

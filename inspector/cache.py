@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 
 from inspector.attention import FAMILIES, Family
@@ -14,6 +13,7 @@ from inspector.kv.layer_kinds import draft_kinds, layer_kinds
 from inspector.kv.plain_attention import require_plain, require_resolved
 from inspector.model import Json
 from inspector.model.cache_model import Cache, LayerCache, UnknownCache
+from inspector.records import replace
 
 _POSITIONS = (
     "max_target_positions",

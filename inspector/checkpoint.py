@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from inspector import json_faults
@@ -20,6 +19,7 @@ from inspector.gguf.gguf_notes import notes as gguf_notes
 from inspector.gguf.quant_names import taken_apart
 from inspector.model import (
     ALL,
+    Alike,
     Checkpoint,
     File,
     Header,
@@ -32,8 +32,9 @@ from inspector.model import (
     ShardIndex,
     Source,
 )
-from inspector.net.learning import sized, told
+from inspector.net.learning import Keeper, sized, told
 from inspector.reading import planned
+from inspector.records import dataclass, field, replace
 from inspector.selection import CONFIGS, select, wanted_documents
 from inspector.tasks import Task, Tasks
 from inspector.twins import Twins
@@ -142,7 +143,7 @@ async def _gather(
             if not ended:
                 break
             for path, task in ended:
-                _receive(path, task, gathered)
+                _receive(path, task, source, gathered)
             done += len(ended)
     finally:
         reading.cancel()
@@ -164,7 +165,7 @@ def _index(path: str, data: bytes, selection: Selection, gathered: _Gathered) ->
     gathered.documents[path] = {"weight_map": index.weight_map, "metadata": {"total_size": index.total_size}}
 
 
-def _receive(path: str, task: Task[Reader | bytes], gathered: _Gathered) -> None:
+def _receive(path: str, task: Task[Reader | bytes], source: Source, gathered: _Gathered) -> None:
     try:
         value = task.result()
         if isinstance(value, bytes):
@@ -172,6 +173,9 @@ def _receive(path: str, task: Task[Reader | bytes], gathered: _Gathered) -> None
         else:
             header = gathered.twins.header(value) if isinstance(value, safetensors.Reader) else value.header()
             gathered.headers[path] = header
+            if isinstance(header.tensors, Alike) and isinstance(source, Keeper):
+                like = header.tensors
+                source.alike(path, like.model[0].file, like.old, like.own, header.length)
             gathered.beyond += max(0, value.received - header.length)
     except InspectorError as e:
         if path.endswith(".json"):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from inspector import __version__, answer
 from inspector.commands import COMMANDS, load
 from inspector.errors import InspectorError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 EXIT_STATUS = (
     ("0", "everything asked for holds"),
@@ -108,6 +111,8 @@ def joined(args: Sequence[str]) -> list[str]:
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
     words = [] if ctx.params.get("repos") else [w for w in COMMANDS if w.startswith(incomplete)]
     # Not both: click's script for bash forgets the words when it is told to complete files.
     return [CompletionItem(w, help=COMMANDS[w]) for w in words] or [CompletionItem(incomplete, type="file")]
@@ -184,6 +189,16 @@ def _command() -> Inspect:
 
 command = _command()
 """The click command, for completion and documentation."""
+
+
+def enter() -> NoReturn:
+    """The process: `main`, and an end without giving back memory object by object, which took 60 ms of 500."""
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    os._exit(status)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from inspector.gguf.ggml_types import READINGS, SETTLED
 from inspector.gguf.gguf_keys import types_of
 from inspector.gguf.quant_names import base, label, taken_apart
 from inspector.model import Checkpoint, Header, Variant
+from inspector.records import replace
 
 _SLACK: Final = 512
 """Bytes by which headers of two quants of one model may differ: keys of an importance matrix take some 350."""

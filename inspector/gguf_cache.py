@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from inspector.cache import cache_of
 from inspector.kv.config_fields import MAX_LAYERS, Fields, UnknownAttention, whole
 from inspector.model import Json
 from inspector.model.cache_model import Cache, UnknownCache
+from inspector.records import replace
 
 SLIDING_EVERY: Mapping[str, int] = MappingProxyType(
     {

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from inspector import components
 from inspector.declared import Declaration
 from inspector.model import Claim, Declared, Group, Header, Stored, TensorInfo
+from inspector.records import dataclass
 from inspector.schemes import Reading, read, splitter
 from inspector.storing.dtypes import canonical
 

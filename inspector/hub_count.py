@@ -9,12 +9,12 @@ gives the Hub's number exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from inspector.grouping import Kind
 from inspector.model import Note
+from inspector.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from inspector.keep.keeping import Kept, open_store
 from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
 from inspector.net import environment
 from inspector.noting import KEPT, few
+from inspector.records import replace
 from inspector.sources import open_source
 from inspector.tasks import run
 
@@ -84,7 +84,9 @@ def inspect(
             return report
         from inspector.checkpoint import load
 
-        path, chosen = _chosen(source, where.path or where.folder, variant)
+        path, chosen = where.path or where.folder, variant
+        if where.kind == "snapshot":
+            path, chosen = _chosen(source, path, variant)
         return await load(source, variant=chosen, path=path, progress=progress)
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from inspector.address import Address
@@ -12,6 +11,7 @@ from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.inspection import examine
 from inspector.model import Progress, Report, Source
+from inspector.records import dataclass
 from inspector.snapshots.recording import Recording, record
 from inspector.snapshots.snapshot import Snapshot, dump
 from inspector.snapshots.snapshot_model import Asked, Fault, Recorded, Refused

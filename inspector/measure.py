@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Final
 
@@ -24,11 +23,12 @@ from inspector.model import (
     Footprint,
     Header,
     Note,
+    Slice,
     TensorInfo,
     TensorRow,
 )
 from inspector.noting import merged
-from inspector.slicing import slices
+from inspector.records import dataclass, field, replace
 from inspector.verdict import contradictions, judge
 
 UNKNOWN: Final = "unknown"
@@ -89,6 +89,11 @@ def measure(
         notes.extend(compare(checkpoint.listing.hub_total, tally(kinds)))
     for part in parts if not checkpoint.unread else ():
         notes.extend(disagreements(part.declaration, [_seen(k) for k in part.kinds]))
+    shares: tuple[Slice, ...] = ()
+    if sliced:
+        from inspector.slicing import slices
+
+        shares = tuple(s for p in parts for s in slices(p.groups, p.of))
     unknown = checkpoint.unread or any(c.parameters is None for c in cells)
     parameters = None if unknown else sum(c.parameters or 0 for c in cells)
     footprint = Footprint(
@@ -97,7 +102,7 @@ def measure(
         parameters,
         judge(cells, _evidence(kinds), declarations, unread=_unread(checkpoint)),
         tuple(notes),
-        tuple(s for p in parts for s in slices(p.groups, p.of)) if sliced else (),
+        shares,
     )
     rows = None if wanted is None else tuple(r for p in parts for r in _rows(p, wanted))
     return footprint, rows

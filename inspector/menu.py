@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from inspector.derived import derived, joined, whole
 from inspector.measure import measure
 from inspector.model import Checkpoint, Footprint, Header, Part, Variant
+from inspector.records import replace
 
 
 def filled(checkpoint: Checkpoint, found: Footprint, others: Mapping[str, Header]) -> tuple[Variant, ...]:

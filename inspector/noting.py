@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from inspector.model import Note
+from inspector.records import replace
 
 KEPT: Final = 100
 """Notes of one code that a report keeps."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
@@ -89,7 +87,11 @@ def colour(stream: IO[str] | None, environ: Mapping[str, str], *, plain: bool = 
 
 def width(stream: IO[str] | None) -> int:
     """The columns of the terminal behind this stream, 80 where there is none."""
-    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if terminal(stream) else PLAIN_WIDTH
+    if not terminal(stream):
+        return PLAIN_WIDTH
+    import shutil
+
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def terminal(stream: IO[str] | None) -> bool:
@@ -125,7 +127,7 @@ def _replace(path: Path, content: bytes) -> None:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             target.write_bytes(content)
             return
-        part = target.with_name(f".inspect-{secrets.token_hex(6)}.part")
+        part = target.with_name(f".inspect-{os.urandom(6).hex()}.part")
         try:
             part.write_bytes(content)
             if target.exists():

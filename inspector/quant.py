@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from inspector.errors import UsageError
 from inspector.model import COMPONENTS, Cell, Evidence, Note, Report
+from inspector.records import dataclass
 from inspector.rollup import by_component, parameters
 
 _FOUR_BITS: Final = 4

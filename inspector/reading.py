@@ -13,12 +13,11 @@ have the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from statistics import median
 from typing import Final
 
 from inspector.gguf.quant_names import companion, taken_apart
 from inspector.model import File, Part
+from inspector.records import replace
 
 _HEADER_PER_INDEX: Final = 1.6
 """Header bytes per index byte: 1.43 (V4.1-Flash, names of 35 characters), 1.27 (GLM-5.3-Flash, 60)."""
@@ -65,7 +64,9 @@ def first_read(file: File, shards: Sequence[File], index_size: int | None) -> in
     guess = _SINGLE
     sizes = [f.size for f in shards if f.size]
     if index_size and len(sizes) > 1 and file.size:
-        cap = median(sizes)
+        ordered = sorted(sizes)
+        # The median, which the standard library has in a module that imports decimal and random.
+        cap = (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2]) / 2
         share = min(file.size, cap) / sum(min(s, cap) for s in sizes)
         guess = min(int(index_size * _HEADER_PER_INDEX * share) + _SLACK, _LARGEST)
     return guess if file.size is None else min(guess, file.size)

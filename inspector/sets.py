@@ -11,11 +11,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from inspector.model import File, WeightMap
+from inspector.records import dataclass
 
 MAIN: Final = ("model", "diffusion_pytorch_model", "pytorch_model", "adapter_model")
 """Stems that loaders look for, in their order; only these take a `.variant`."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from inspector.formats import safetensors
 from inspector.model import Alike, Header, TensorInfo
+from inspector.records import replace
 
 _PREFIX: Final = re.compile(rb'"((?:[^"\\.\x00]{1,80}\.){0,6}?\d{1,9}\.)[^"\\]*":\s*\{')
 """The first name with a number in it, up to the number's dot."""

@@ -18,6 +18,7 @@ ROWS: dict[str, set[str]] = {
     "escape": set(),
     "json_faults": set(),
     "model": set(),
+    "records": set(),
     "snapshot_file": set(),
     "tasks": set(),
     "units": set(),
@@ -142,19 +143,27 @@ ROWS: dict[str, set[str]] = {
     },
     "claims": {
         "address",
-        "cache",
         "claim",
         "collector",
         "errors",
         "fitting",
-        "gguf_cache",
         "inspection",
         "model",
         "quant",
         "storing",
         "tasks",
     },
-    "locking": {"address", "collector", "errors", "escape", "inspection", "model", "snapshots", "sources", "tasks"},
+    "locking": {
+        "address",
+        "collector",
+        "errors",
+        "escape",
+        "inspection",
+        "model",
+        "snapshots",
+        "sources",
+        "tasks",
+    },
     "opening": {"address", "claims", "escape", "model", "output", "sources"},
     "saving": {"answer", "escape", "locking", "output", "snapshots", "units"},
     "commands": {
@@ -182,6 +191,9 @@ ROWS: dict[str, set[str]] = {
     "cli": {"answer", "commands", "errors"},
 }
 
+
+EVERYWHERE = {"records"}
+"""What every module may import: the way in which this package writes frozen classes."""
 
 REGISTRIES = (
     "sources",
@@ -236,7 +248,7 @@ def test_imports_stay_in_their_row(path: Path) -> None:
             assert not sibling, f"{path.name} imports its sibling {name}"
             continue
         assert row in ROWS, f"{row} has no row: add it here and to docs/architecture.md"
-        assert target in ROWS[row], f"{row} may not import {target}"
+        assert target in ROWS[row] | EVERYWHERE, f"{row} may not import {target}"
 
 
 def test_the_document_names_every_row() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -27,6 +26,7 @@ from inspector.claim.claim_rules import Expression
 from inspector.claim.claim_terms import MAX_TOKENS
 from inspector.errors import InspectorError, UsageError
 from inspector.model.fit_model import PLACEMENTS
+from inspector.records import dataclass, replace
 
 _YES_NO: Final = {True: "yes", False: "no"}
 

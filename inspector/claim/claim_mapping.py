@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NoReturn, TypeVar
@@ -19,6 +18,7 @@ from inspector.claim.claim_model import Node, Subject
 from inspector.claim.claim_quantities import named, quantity
 from inspector.claim.claim_rules import Expression, Named, parse
 from inspector.errors import UsageError
+from inspector.records import dataclass, field
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ Bytes are ints or exact fractions, `None` is unknown. Nothing here reads or deci
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, Protocol
 
 from inspector.model import Json, Report
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import Fit
+from inspector.records import dataclass, field
 
 Kind = Literal["bytes", "count", "number", "yesno", "word"]
 """What a quantity is measured in: bytes, things counted, a plain number, yes or no, a name."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
@@ -22,6 +21,7 @@ from inspector.model import COMPONENTS, Report
 from inspector.model.cache_model import Cache
 from inspector.model.fit_model import Fit
 from inspector.quant import belongs
+from inspector.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

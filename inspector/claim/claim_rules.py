@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from inspector.claim.claim_amounts import unit
 from inspector.claim.claim_model import Kind, Unit
 from inspector.claim.claim_terms import PLACE, Figure, Term, joined, over, times, value
 from inspector.errors import UsageError
+from inspector.records import dataclass
 
 MAX_LENGTH: Final = 500
 MAX_DEPTH: Final = 32

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from inspector.claim.claim_model import Kind, Unit
 from inspector.errors import UsageError
+from inspector.records import dataclass
 
 MAX_TOKENS: Final = 1 << 40
 PLACE: Final = "rule"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from inspector.claim.claim_model import Cell, Node, Place, Row, Table
 from inspector.errors import UsageError
+from inspector.records import replace
 
 MAX_ROWS: Final = 200_000
 MAX_NODES: Final = 2_000_000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, Literal
 
 from inspector.claim.claim_model import Claim, Measure
+from inspector.records import dataclass, field
 
 Outcome = Literal["ok", "wrong", "drifted", "unverifiable", "malformed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "wrong", "drifted", "unverifiable", "malformed")

@@ -7,7 +7,6 @@ Members: `documents` (files with places), `rows` (tables to claims), `measured` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from inspector.claims import documents, fixing, judging, reasons, rows
 from inspector.claims.measured import Gathered, Opener, reports_for
 from inspector.errors import SourceError, UsageError
 from inspector.model import Progress
+from inspector.records import dataclass
 
 __all__ = [
     "Gathered",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from inspector.claim.claim_amounts import written
 from inspector.claim.claim_model import Amount, Cell, Document
 from inspector.claim.claim_verdict import Judged
+from inspector.records import dataclass
 
 _MORE_DIGITS: Final = 12
 _DELIMITED: Final = (".csv", ".tsv", ".tab")

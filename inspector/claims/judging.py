@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -15,6 +14,7 @@ from inspector.claim.claim_rules import Expression
 from inspector.claim.claim_verdict import Judged, Outcome
 from inspector.errors import InspectorError, SourceError, UsageError
 from inspector.quant import belongs
+from inspector.records import replace
 
 UNPINNED: Final = "unpinned"
 """The note of a claim that is right today and names no commit."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from inspector import address
@@ -19,6 +18,7 @@ from inspector.inspection import examine
 from inspector.model import Checkpoint, Cost, Footprint, Json, Progress, Report, Source
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import PLACEMENTS, Fit, Workload
+from inspector.records import dataclass, field, replace
 from inspector.tasks import Tasks, run
 
 FILES_AT_ONCE: Final = 16

@@ -7,7 +7,6 @@ it is at least four times nearer to the claim than the truth is. Of several the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
@@ -17,6 +16,7 @@ from inspector.claim.claim_caches import other_caches
 from inspector.claim.claim_model import Amount, Claim, Measured
 from inspector.errors import InspectorError
 from inspector.model import Cell, Report
+from inspector.records import dataclass
 from inspector.storing.dtypes import BITS
 
 Evaluate = Callable[[str, Fraction], Fraction]

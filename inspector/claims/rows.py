@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ from inspector.claim.claim_model import Amount, Cell, Claim, Kind, Place, Row, S
 from inspector.claim.claim_quantities import QUANTITIES, named, quantity
 from inspector.claim.claim_rules import Expression
 from inspector.errors import UsageError
+from inspector.records import dataclass, replace
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

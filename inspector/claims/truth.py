@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
@@ -14,6 +13,7 @@ from inspector.claim.claim_mapping import Column, Layout
 from inspector.claim.claim_model import Amount, Claim, Kind, Measure, Measured, Place, Setting, Subject, Unit
 from inspector.claim.claim_quantities import quantity
 from inspector.errors import InspectorError
+from inspector.records import dataclass
 
 COLUMNS: Final = (
     *("files", "tensors", "file_bytes", "tensor_bytes", "parameters", "bits_per_weight"),

@@ -6,10 +6,9 @@ taken only where nothing else holds the asked context, and that is never better 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inspector.fitting.fit_plan import Plan
 from inspector.model.cache_model import Cache, CachePart, LayerCache
+from inspector.records import replace
 
 
 def divided(plan: Plan) -> Plan | None:

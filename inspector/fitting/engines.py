@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -16,6 +14,7 @@ from inspector.errors import UsageError
 from inspector.fitting.sizes import parse_size
 from inspector.model import Json
 from inspector.model.fit_model import KINDS, Cluster, Hardware, HardwareKind, Placement, Workload
+from inspector.records import dataclass, replace
 from inspector.units import gib
 
 if sys.version_info >= (3, 11):
@@ -116,6 +115,8 @@ def engine_named(name: str) -> Engine:
     rows = {engine.name: engine for engine in engines()}
     found = rows.get(_ALIASES.get(key, key))
     if found is None:
+        import difflib
+
         near = difflib.get_close_matches(key, rows, n=2)
         advice = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(rows)}."
         raise UsageError("--engine", f"{name[:60]!r} is not a known engine", advice)

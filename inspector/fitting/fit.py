@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from inspector.fitting import fit_words
@@ -14,6 +13,7 @@ from inspector.fitting.resident import resident
 from inspector.model import Footprint, Slice
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import BUDGETS, Answer, Budget, Cluster, Device, Fit, Hardware, Placement, Workload
+from inspector.records import replace
 
 FAR: Final = 1 << 40
 """Tokens beyond which a context counts as unbounded."""

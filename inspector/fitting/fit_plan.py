@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -15,6 +14,7 @@ from inspector.fitting.placement import Load, Stages, balanced, by_memory, even,
 from inspector.model import Slice
 from inspector.model.cache_model import Cache, LayerCache, UnknownCache
 from inspector.model.fit_model import Hardware, Placement, Workload
+from inspector.records import dataclass, replace
 
 _HELD: Final = {"tp": ("copied",), "ep": ("copied",), "dp": ("copied", "split", "kv_heads")}
 """What every rank holds whole, by placement."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from inspector.fitting.engines import Engine
@@ -12,6 +11,7 @@ from inspector.fitting.resident import Resident
 from inspector.model import Footprint
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import Budget, Cluster, Hardware, Placement, Workload
+from inspector.records import dataclass
 from inspector.units import gib
 
 SEARCH: Final = 1024

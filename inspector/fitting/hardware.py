@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -102,6 +101,8 @@ def nearest(name: str, rows: Sequence[Hardware], limit: int = 5) -> tuple[str, .
     key = name_key(name)
     ids = {spelling: row.id for row in reversed(rows) for n in (row.id, *row.aliases) for spelling in (name_key(n),)}
     begin = [row.id for row in rows if key and name_key(row.id).startswith(key)]
+    import difflib
+
     close = [ids[k] for k in difflib.get_close_matches(key, ids, n=2 * limit, cutoff=0.5)]
     return tuple(dict.fromkeys([*begin, *close]))[:limit]
 

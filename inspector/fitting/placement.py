@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from inspector.model import Slice
 from inspector.model.fit_model import Placement
+from inspector.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

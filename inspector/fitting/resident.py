@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from inspector.errors import UsageError
 from inspector.model import COMPONENTS, Slice
 from inspector.model.fit_model import Cluster, Workload
+from inspector.records import dataclass
 
 MAX_TOKENS = 1 << 40
 
@@ -61,6 +60,8 @@ def check(workload: Workload) -> None:
     for flag, names in (("--without", workload.without), ("--offload", tuple(workload.offload))):
         for name in names:
             if name not in COMPONENTS:
+                import difflib
+
                 near = difflib.get_close_matches(name, COMPONENTS, n=2)
                 advice = f"Did you mean {' or '.join(near)}?" if near else f"Parts: {', '.join(COMPONENTS)}."
                 raise UsageError(flag, f"{name[:60]!r} is not a part of a model", advice)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from inspector.model import Report, Variant
 from inspector.model.fit_model import Cluster, Fit, Hardware
+from inspector.records import dataclass
 
 TIERS: Final = (8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 144, 192, 256, 288, 512)
 """Upper ends of memory tiers, in GiB of visible memory."""

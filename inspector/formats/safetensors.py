@@ -33,15 +33,17 @@ class Reader:
     def __init__(self, file: str, file_size: int | None) -> None:
         self._file = file
         self._size = file_size
-        self._buffer = bytearray()
+        self._chunks: list[bytes] = []
+        self._received = 0
         self._need = _LENGTH
 
     def feed(self, chunk: bytes) -> bool:
         """Take the next bytes; True when the header is complete. Raises `MalformedFile` on a bad length."""
-        self._buffer += chunk
-        if self._need == _LENGTH and len(self._buffer) >= _LENGTH:
-            self._need = _LENGTH + header_length(self._file, self._buffer, self._size)
-        return len(self._buffer) >= self._need
+        self._chunks.append(chunk)
+        self._received += len(chunk)
+        if self._need == _LENGTH and self._received >= _LENGTH:
+            self._need = _LENGTH + header_length(self._file, self._taken(), self._size)
+        return self._received >= self._need
 
     def told(self, file_size: int | None) -> None:
         """Take the file's size where an answer stated it and the listing did not."""
@@ -50,20 +52,26 @@ class Reader:
     @property
     def received(self) -> int:
         """Bytes taken so far."""
-        return len(self._buffer)
+        return self._received
 
     @property
     def missing(self) -> int:
         """Bytes that are still needed; before the length is known, those of the length."""
-        return max(0, self._need - len(self._buffer))
+        return max(0, self._need - self._received)
 
     def header(self) -> Header:
         """The parsed header."""
-        return parse(bytes(self._buffer), self._file, self._size)
+        return parse(self._taken(), self._file, self._size)
 
     def table(self) -> bytes:
         """The JSON as it stands in the file; empty where it is not all in."""
-        return bytes(memoryview(self._buffer)[_LENGTH : self._need]) if not self.missing else b""
+        return self._taken()[_LENGTH : self._need] if not self.missing else b""
+
+    def _taken(self) -> bytes:
+        """All bytes so far; joined when somebody looks, not with every chunk."""
+        if len(self._chunks) > 1:
+            self._chunks = [b"".join(self._chunks)]
+        return self._chunks[0] if self._chunks else b""
 
     def like(self, other: Header, old: str, own: str) -> Header:
         """The header where its JSON is that of `other` with `own` in the place of `old` in every name."""
@@ -74,9 +82,9 @@ class Reader:
         return Header(self._file, self._need, self._size, tensors, other.metadata, notes)
 
 
-def header_length(file: str, data: bytes | bytearray, file_size: int | None = None) -> int:
+def header_length(file: str, data: bytes, file_size: int | None = None) -> int:
     """N, from the first 8 bytes. Raises `MalformedFile` where it is absurd or larger than the file."""
-    if bytes(data[:8]) == _LFS:
+    if data[:8] == _LFS:
         raise MalformedFile(file, "is a Git LFS pointer, not a safetensors file", "Fetch the real file (git lfs pull).")
     length = int.from_bytes(data[:_LENGTH], "little")
     if length > MAX_HEADER:

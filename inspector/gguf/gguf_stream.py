@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -18,6 +17,7 @@ from inspector.errors import MalformedFile, UnsupportedFile
 from inspector.gguf.gguf_values import Values
 from inspector.gguf.gguf_window import Steps, Window
 from inspector.model import Json
+from inspector.records import dataclass
 
 MAGIC: Final = b"GGUF"
 MAX_KEYS: Final = 100_000

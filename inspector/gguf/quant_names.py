@@ -17,20 +17,19 @@ from inspector.gguf.gguf_keys import FILE_TYPES
 from inspector.model import Json
 
 _NAMES: Final = sorted({*FILE_TYPES.values(), *QUANTS, *PLAIN, "FP16", "FP32"} - {"I8", "I16", "I32", "I64"})
-_LABEL: Final = re.compile(
+# Patterns as text: a run that meets no GGUF file compiles none of them.
+_LABEL: Final = (
     rf"(?<![A-Z0-9])(?:UD-)?(?:{'|'.join(sorted(_NAMES, key=lambda n: -len(n)))})"
     r"(?:_R\d+|_G\d+)?(?:_MOE|_[XSML]{1,3}|_[A-Z]{1,2}(?![A-Z0-9]))?(?![A-Z0-9])"
 )
-_SPLIT: Final = re.compile(r"^(?P<stem>.+?)[-_.](?P<number>\d{5,6})-of-(?P<count>\d{5,6})\.gguf$", re.IGNORECASE)
-_PIECE: Final = re.compile(
-    r"^(?P<stem>.+?)\.gguf(?:\.part(?P<number>\d{1,4})of(?P<count>\d{1,4})|-split-(?P<letter>[a-z]))$", re.IGNORECASE
-)
+_SPLIT: Final = r"(?i)^(?P<stem>.+?)[-_.](?P<number>\d{5,6})-of-(?P<count>\d{5,6})\.gguf$"
+_PIECE: Final = r"(?i)^(?P<stem>.+?)\.gguf(?:\.part(?P<number>\d{1,4})of(?P<count>\d{1,4})|-split-(?P<letter>[a-z]))$"
 _COMPANIONS: Final = (
-    ("multimodal projector (mmproj)", re.compile(r"(^|[-_.])mmproj([-_.]|$)")),
-    ("calibration data (imatrix)", re.compile(r"^imatrix|[-_.]imatrix(\.gguf|\.dat)?$")),
-    ("draft model (MTP)", re.compile(r"^(mtp|draft)[-_]")),
-    ("vocabulary only", re.compile(r"^ggml-vocab-|[-_.]vocab\.gguf$")),
-    ("LoRA adapter", re.compile(r"^(ggml-)?lora[-_.]|[-_.]lora([-_.](f16|f32|bf16|q8_0))?\.gguf$")),
+    ("multimodal projector (mmproj)", r"(^|[-_.])mmproj([-_.]|$)"),
+    ("calibration data (imatrix)", r"^imatrix|[-_.]imatrix(\.gguf|\.dat)?$"),
+    ("draft model (MTP)", r"^(mtp|draft)[-_]"),
+    ("vocabulary only", r"^ggml-vocab-|[-_.]vocab\.gguf$"),
+    ("LoRA adapter", r"^(ggml-)?lora[-_.]|[-_.]lora([-_.](f16|f32|bf16|q8_0))?\.gguf$"),
 )
 _TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -58,10 +57,12 @@ class Name(NamedTuple):
 
 def taken_apart(name: str) -> Name:
     """The stem and the place of a file's name (without folder)."""
-    found = _SPLIT.match(name)
+    if "gguf" not in name.lower():
+        return Name(name)
+    found = re.match(_SPLIT, name)
     if found is not None:
         return Name(found["stem"], int(found["number"]), int(found["count"]))
-    found = _PIECE.match(name)
+    found = re.match(_PIECE, name)
     if found is not None:
         if found["letter"]:
             return Name(found["stem"], ord(found["letter"].lower()) - ord("a") + 1, None, True)
@@ -72,7 +73,7 @@ def taken_apart(name: str) -> Name:
 def label(stem: str, folder: str = "") -> str | None:
     """The quant's label (`Q4_K_M`, `UD-Q2_K_XL`, `MXFP4_MOE`): the last one in the stem, else in the folder's name."""
     for text in (stem, folder.rpartition("/")[2]):
-        found = _LABEL.findall(text.upper())
+        found = re.findall(_LABEL, text.upper())
         if found:
             return str(found[-1])
     return None
@@ -80,7 +81,7 @@ def label(stem: str, folder: str = "") -> str | None:
 
 def base(stem: str) -> str:
     """The stem without its label: the same for all quants of one model."""
-    found = list(_LABEL.finditer(stem.upper()))
+    found = list(re.finditer(_LABEL, stem.upper()))
     if not found or len(stem.upper()) != len(stem):
         return stem
     return (stem[: found[-1].start()] + stem[found[-1].end() :]).strip("-_.")
@@ -89,7 +90,7 @@ def base(stem: str) -> str:
 def companion(name: str) -> str | None:
     """What a file is beside the quants, by its name; None for weights of the model itself."""
     lowered = name.lower()
-    found = next((kind for kind, pattern in _COMPANIONS if pattern.search(lowered)), None)
+    found = next((kind for kind, pattern in _COMPANIONS if re.search(pattern, lowered)), None)
     # A model that was quantised with an importance matrix may say so in its name.
     return None if found == "calibration data (imatrix)" and lowered[:7] != "imatrix" and label(name) else found
 

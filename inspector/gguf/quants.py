@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from inspector.gguf.quant_names import Name, base, companion, companion_by_header, label, taken_apart
 from inspector.model import File, Json
+from inspector.records import dataclass
 from inspector.weights import format_of
 
 _LISTED: Final = 1_000

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspector import __version__
 from inspector.keep.store import Store, folder
+from inspector.records import dataclass
 
 if TYPE_CHECKING:
     from inspector.model import Report

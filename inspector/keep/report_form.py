@@ -5,7 +5,6 @@ Only the frozen classes of the model are made, from their fields in order; every
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from fractions import Fraction
@@ -36,11 +35,9 @@ def unpack(form: bytes) -> Any:
 def _packed(value: object) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [_packed(getattr(value, f.name)) for f in dataclasses.fields(value)]
-        return {"c": type(value).__name__, "v": fields}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {"c": type(value).__name__, "v": [_packed(v) for v in value]}
+    names = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        return {"c": type(value).__name__, "v": [_packed(getattr(value, name)) for name in names]}
     if isinstance(value, tuple):
         return [_packed(v) for v in value]
     if isinstance(value, list):
@@ -72,4 +69,4 @@ def _unpacked(form: Any, classes: Mapping[str, type]) -> Any:
 
 def _classes() -> dict[str, type]:
     named = [pair for module in (model, cache_model, fit_model) for pair in vars(module).items()]
-    return {n: v for n, v in named if isinstance(v, type) and (dataclasses.is_dataclass(v) or hasattr(v, "_fields"))}
+    return {n: v for n, v in named if isinstance(v, type) and hasattr(v, "__match_args__")}

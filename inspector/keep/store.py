@@ -1,26 +1,33 @@
 """What was read once, kept in a folder: entries appear whole or not at all, and damaged ones are thrown away.
 
-An entry is one file: a line with the checksum and the length of what follows. Names are hashes, so nothing of a repo
-becomes a path. Several processes may use one folder; what two of them write under one name is the same.
+A file holds what one run kept: a line with checksum and length of a table, the table with a line for each entry, then
+their contents. Each entry has a name of its own for that file, a hard link: so forty-eight headers are one write, and
+each of them is found by its content. Names are hashes, so nothing of a repo becomes a path. Several processes may use
+one folder; what two of them write under one name is the same.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-MAGIC: Final = b"inspect-cache-1"
+if TYPE_CHECKING:
+    from io import RawIOBase
+
+MAGIC: Final = b"inspect-cache-2"
 LIMIT: Final = 1_000_000_000
 """Bytes that a cache may take before the least used entries go; headers of 48 shards take 11 MB."""
 _KEEP: Final = 0.8
 """The part of the limit that is left after entries went."""
 _SUFFIX: Final = ".entry"
+_BEGIN: Final = 65_536
+"""Bytes of a file that are read first: the table, and the content of most entries that stand alone."""
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 class Info(NamedTuple):
@@ -57,10 +64,10 @@ class Store:
         """What is kept under `key`; None where there is nothing, or it is damaged (it is then removed)."""
         path = self._path(key)
         try:
-            whole = path.read_bytes()
+            with path.open("rb", buffering=0) as file:
+                content = _read(file, path.stem.encode())
         except OSError:
             return None
-        content = _checked(whole)
         with suppress(OSError):
             if content is None:
                 path.unlink()
@@ -70,32 +77,47 @@ class Store:
 
     def put(self, key: str, *content: bytes) -> None:
         """Keep `content`, its parts one after another, replacing what was there."""
-        checksum, length = 0, sum(map(len, content))
-        for part_of in content:
-            checksum = zlib.crc32(part_of, checksum)
-        path = self._path(key)
-        part = path.with_name(f"{secrets.token_hex(8)}.part")
+        self.put_all({key: content})
+
+    def put_all(self, entries: Mapping[str, Sequence[bytes]]) -> None:
+        """Keep several entries in one file, replacing what was there."""
+        names = {self._path(key): content for key, content in entries.items()}
+        part = self._where / f"{os.urandom(8).hex()}.part"
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
-                with part.open("wb") as file:
-                    file.write(b"%s %08x %d\n" % (MAGIC, checksum, length))
-                    file.writelines(content)
-                part.replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    part.unlink()
-                raise
+                _write(part, names)
+            except FileNotFoundError:
+                self._where.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _write(part, names)
+            try:
+                self._name(part, names)
+            finally:
+                part.unlink(missing_ok=True)
         except OSError:
             return
-        self._written += length
+        self._written += sum(len(piece) for content in entries.values() for piece in content)
+
+    def _name(self, part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
+        """Give a written file the names of its entries."""
+        for path, content in names.items():
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            if len(names) == 1:
+                part.replace(path)
+                continue
+            try:
+                _link(part, path)
+            except OSError:
+                # A file system without hard links: a file for each.
+                alone = path.with_suffix(".part")
+                _write(alone, {path: content})
+                alone.replace(path)
 
     def tidy(self) -> None:
         """Remove the least used entries beyond the limit, and parts that a killed process left an hour ago or more."""
         if not self._written:
             return
         found = list(self._files())
-        total = sum(about.st_size for _, about in found)
+        total = sum(_share(about) for _, about in found)
         newest = max((about.st_mtime for _, about in found), default=0.0)
         found.sort(key=lambda item: item[1].st_mtime)
         allowed = self._limit if total <= self._limit else _KEEP * self._limit
@@ -104,21 +126,21 @@ class Store:
             if total > allowed or old_part:
                 with suppress(OSError):
                     path.unlink()
-                total -= about.st_size
+                total -= _share(about)
 
     def info(self) -> Info:
         """What is there."""
-        sizes = [about.st_size for _, about in self._files()]
-        return Info(len(sizes), sum(sizes))
+        found = [about for path, about in self._files() if path.suffix == _SUFFIX]
+        return Info(len(found), round(sum(map(_share, found))))
 
     def clear(self) -> Info:
         """Remove every entry, and say what was removed; other files of the folder stay."""
-        gone = Info(0, 0)
-        for path, about in self._files():
+        gone, size = 0, 0.0
+        for path, about in list(self._files()):
             with suppress(OSError):
                 path.unlink()
-                gone = Info(gone.entries + 1, gone.bytes + about.st_size)
-        return gone
+                gone, size = gone + (path.suffix == _SUFFIX), size + _share(about)
+        return Info(gone, round(size))
 
     def _path(self, key: str) -> Path:
         from hashlib import sha256
@@ -127,18 +149,68 @@ class Store:
         return self._where / name[:2] / f"{name[2:]}{_SUFFIX}"
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self._where.glob("[0-9a-f][0-9a-f]/*"):
-            if path.suffix in (_SUFFIX, ".part"):
-                with suppress(OSError):
-                    yield path, path.stat()
+        for pattern in ("[0-9a-f][0-9a-f]/*", "*.part"):
+            for path in self._where.glob(pattern):
+                if path.suffix in (_SUFFIX, ".part"):
+                    with suppress(OSError):
+                        yield path, path.stat()
 
 
-def _checked(whole: bytes) -> bytes | None:
+def _share(about: os.stat_result) -> float:
+    """An entry's share of the bytes of the file that it is in."""
+    return about.st_size / max(1, about.st_nlink)
+
+
+def _link(part: Path, path: Path) -> None:
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        path.unlink(missing_ok=True)
+        os.link(part, path)
+
+
+def _write(part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
+    """A file with the entries, each known in its table by the stem of its name."""
+    lines, contents = [], b"".join(piece for content in names.values() for piece in content)
+    at, view = 0, memoryview(contents)
+    for path, content in names.items():
+        length = sum(map(len, content))
+        lines.append(b"%s %d %d %08x\n" % (path.stem.encode(), at, length, zlib.crc32(view[at : at + length])))
+        at += length
+    table = b"".join(lines)
+    pieces = [memoryview(b"%s %08x %d\n%s" % (MAGIC, zlib.crc32(table), len(table), table)), view]
+    file = os.open(part, _NEW, 0o600)
+    try:
+        for piece in pieces:
+            done = 0
+            while done < len(piece):
+                done += os.write(file, piece[done:])
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    finally:
+        os.close(file)
+
+
+def _read(file: RawIOBase, name: bytes) -> bytes | None:
     """The content of an entry, None where its length or its checksum is not as it was written."""
-    line, _, content = whole[:64].partition(b"\n")
+    begin = file.read(_BEGIN) or b""
+    line, _, rest = begin.partition(b"\n")
     words = line.split(b" ")
-    if len(words) != 3 or words[0] != MAGIC:
+    if len(words) != 3 or words[0] != MAGIC or not words[2].isdigit() or len(words[2]) > 12:
         return None
-    content = whole[len(line) + 1 :]
-    good = words[2] == b"%d" % len(content) and words[1] == b"%08x" % zlib.crc32(content)
-    return content if good else None
+    length = int(words[2])
+    table = rest[:length] + ((file.read(length - len(rest)) or b"") if length > len(rest) else b"")
+    if words[1] != b"%08x" % zlib.crc32(table):
+        return None
+    row = next((r for r in table.splitlines() if r.startswith(name)), b"").split(b" ")
+    if len(row) != 4:
+        return None
+    at, size = int(row[1]), int(row[2])
+    if len(rest) >= length + at + size:
+        content = rest[length + at : length + at + size]
+    else:
+        file.seek(len(line) + 1 + length + at)
+        content = file.read(size) or b""
+    return content if len(content) == size and row[3] == b"%08x" % zlib.crc32(content) else None

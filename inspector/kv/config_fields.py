@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from inspector.model import Json
+from inspector.records import dataclass, field
 
 MAX_DIMENSION = 2**31
 MAX_LAYERS = 10_000

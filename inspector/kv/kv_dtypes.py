@@ -6,15 +6,14 @@ pool_configurator.py (mxfp8, indexer cells), ggml block sizes (q8_0 = 34 bytes p
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
 from inspector.errors import UsageError
 from inspector.model import Json
+from inspector.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +98,8 @@ def dtype_named(name: str) -> KvDtype:
     """The format that a user asked for. Raises `UsageError` with the nearest names."""
     found = find_dtype(name)
     if found is None:
+        import difflib
+
         near = difflib.get_close_matches(name.lower(), [*_BY_NAME, *_ALIASES], n=3)
         advice = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(_BY_NAME)}."
         raise UsageError("--kv-dtype", f"{name!r} is not a known cache dtype", advice)

@@ -6,13 +6,13 @@ Order of the spellings: sglang 0.5.23 model_config.get_total_num_kv_heads; class
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
 from inspector.kv.config_fields import Fields, UnknownAttention, whole
 from inspector.kv.kv_dtypes import KvDtype
 from inspector.model.cache_model import CachePart
+from inspector.records import dataclass
 
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
 HIDDEN = ("hidden_size", "n_embd", "d_model", "n_embed", "model_dim")

@@ -67,7 +67,7 @@ squeezebert xlm-roberta xlm-roberta-xl xlm_roberta xmod
 ENCODER_ONLY = frozenset(_ENCODERS.split())
 """Architectures that read their whole input at once."""
 
-_ENCODER_CLASS = re.compile(r"ForMaskedLM$|EncoderModel$|^CLIPText|^(Bert|Roberta|XLMRoberta|NomicBert)Model$")
+_ENCODER_CLASS = r"ForMaskedLM$|EncoderModel$|^CLIPText|^(Bert|Roberta|XLMRoberta|NomicBert)Model$"
 
 _GROWTH = """
 kv_lora_rank swa_kv_lora_rank compress_ratios compress_rates kv_source_layer_ids index_topk index_head_dim
@@ -82,11 +82,11 @@ GROWTH_KEYS = tuple(_GROWTH.split())
 STATE_WORDS = (
     "mamba|ssm|conv|kda|gdn|delta|linear_(attn|attention|num|key|value|head|conv)|rwkv|wkv|lru|lightning|retention"
 )
-_HINTS = re.compile(
+_HINTS = (
     r"(^|_)(latents?|compress\w*|recurrent|recurrence|loops?|index_(topk|head|n|num|dim|block|compress|rope|kpool|local)|indexer|hyena|cla|yoco|hybrid|nsa|moba"
     r"|sparse_att\w*|block_sparse|attn_types?|attention_types?|kv_shar\w*|shared_kv|kv_rank|landmark|infini\w*)(_|$)"
 )
-_STATE_HINTS = re.compile(rf"(^|_)({STATE_WORDS})(_|$)")
+_STATE_HINTS = rf"(^|_)({STATE_WORDS})(_|$)"
 _KNOWN = """
 moe_latent_size index_share_for_mtp_iteration num_kv_shared_layers attn_type_list attn_layer_indices conv_bias
 hybrid_override_pattern hybrid_layer_pattern decoder_sparse_step image_token_index pad_token_index
@@ -100,7 +100,7 @@ def is_encoder_only(fields: Fields) -> bool:
         return False
     if fields.get("use_bidirectional_attention") in (True, "all") or fields.get("is_causal") is False:
         return True
-    if any(_ENCODER_CLASS.search(a) for a in fields.architectures):
+    if any(re.search(_ENCODER_CLASS, a) for a in fields.architectures):
         return True
     return fields.model_type in ENCODER_ONLY
 
@@ -134,7 +134,7 @@ def require_plain(fields: Fields, recurrent: bool) -> None:
             continue
         if not fields.has(key) or isinstance(fields.get(key), Mapping):
             continue
-        if _HINTS.search(key) or (not recurrent and _STATE_HINTS.search(key)):
+        if re.search(_HINTS, key) or (not recurrent and re.search(_STATE_HINTS, key)):
             kind = fields.model_type or "an architecture without model_type"
             raise UnknownAttention(
                 f"{kind} is not known here and has {key}, which plain attention has not", fields.where(key)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
+
+from inspector.records import dataclass
 
 Sharding = Literal["kv_heads", "heads", "replicated"]
 

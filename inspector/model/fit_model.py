@@ -6,9 +6,10 @@ Bytes are ints, `None` is unknown. Nothing here computes more than a sum.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
+
+from inspector.records import dataclass, field
 
 HardwareKind = Literal["discrete", "unified", "apple"]
 Placement = Literal["tp", "pp", "ep", "dp", "layers"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from inspector.records import dataclass
 
 Json = Any
 """A decoded JSON value."""

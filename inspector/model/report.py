@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from inspector.model.listing import Excluded, Variant
 from inspector.model.notes import UNESTABLISHED, UNREAD, Json, Note
+from inspector.records import dataclass
 
 if TYPE_CHECKING:
     from inspector.model.cache_model import Cache

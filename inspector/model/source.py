@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.model.listing import Listing
 from inspector.model.report import Cost
+from inspector.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, overload
 
 from inspector.model.listing import Listing, Selection
 from inspector.model.notes import UNESTABLISHED, UNREAD, Json, Note
+from inspector.records import dataclass, field
 
 
 class TensorInfo(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from inspector.model.notes import Json, Note
+from inspector.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

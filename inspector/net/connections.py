@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +13,7 @@ from inspector.escape import terminal
 from inspector.net.names import addresses
 from inspector.net.response import Response, Wire
 from inspector.net.trust import certified, proxies, proxy_for
+from inspector.records import dataclass
 from inspector.tasks import WRITE, ready
 
 if TYPE_CHECKING:

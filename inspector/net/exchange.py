@@ -29,13 +29,17 @@ NETWORK_ERRORS: Final = (NotConnected, Unreadable, Ended, OSError)
 
 
 class Answer(NamedTuple):
-    """A whole answer. `headers` has lower-case names; `url` is where redirects led, `moved` whether there were any."""
+    """A whole answer. `headers` has lower-case names; `url` is where redirects led, `moved` whether there were any.
+
+    `packed` is the body as it came, where that was as gzip.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     url: str
     moved: bool
+    packed: bytes | None = None
 
 
 class HttpStatus(SourceError):
@@ -119,9 +123,9 @@ class Exchange:
         try:
             if self.status != 200:
                 raise SourceError(self._place, f"answers with status {self.status} in place of 200")
-            body = await self._all()
+            body, packed = await self._all()
             whole = True
-            return Answer(self.status, self.headers, body, self.url, self.moved)
+            return Answer(self.status, self.headers, body, self.url, self.moved, packed)
         finally:
             self._release(whole, str(self.status))
 
@@ -143,25 +147,29 @@ class Exchange:
                 body = b""
         return Answer(self.status, self.headers, body, self.url, self.moved)
 
-    async def _all(self) -> bytes:
+    async def _all(self) -> tuple[bytes, bytes | None]:
         encoding = self.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip"):
             raise SourceError(self._place, f"the answer is encoded as {encoding[:20]!a}, which was not asked for")
         announced = self.headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced) > SMALL:
             raise SourceError(self._place, f"has {int(announced):,} bytes; at most {SMALL:,} are read whole")
-        unpack = _gunzip(self._place) if encoding.endswith("gzip") else bytes
+        unpack = _gunzip(self._place) if encoding.endswith("gzip") else None
         parts: list[bytes] = []
+        packed: list[bytes] = []
         total, more = 0, True
         while more:
             chunk = await self._take()
             more = bool(chunk)
-            data = unpack(chunk)
+            data = chunk
+            if unpack is not None:
+                packed.append(chunk)
+                data = unpack(chunk)
             total += len(data)
             if total > SMALL:
                 raise SourceError(self._place, f"has more than the {SMALL:,} bytes that are read whole")
             parts.append(data)
-        return b"".join(parts)
+        return b"".join(parts), None if unpack is None else b"".join(packed)
 
     async def _take(self) -> bytes:
         """Body bytes as they come; empty at the end of the body."""

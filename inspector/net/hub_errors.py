@@ -7,12 +7,12 @@ tell them apart; `X-Error-Code` tells the rest. The rules are those of huggingfa
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.net.exchange import Answer
 from inspector.net.failures import shown
+from inspector.records import dataclass
 
 _WIDTH = 200
 """Characters of a server's own words that are shown."""

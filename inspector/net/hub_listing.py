@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.model import File, Json
+from inspector.records import dataclass
 
 _SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NEXT: Final = re.compile(r'<([^<>]{1,4000})>\s*;[^,<]*\brel="?next"?')

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from inspector.model import File, Listing, Selection
+from inspector.records import replace
 
 
 @runtime_checkable
@@ -15,6 +15,24 @@ class Learner(Protocol):
 
     def size_of(self, path: str) -> int | None:
         """What an answer said of a file's size (Content-Range, RFC 9110, 14.4); None where none did yet."""
+        ...
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """A source that keeps what it read, and need not keep a header whole that differs from another by one prefix."""
+
+    def alike(self, path: str, model: str, old: str, own: str, length: int) -> None:
+        """The header of `path`, `length` bytes of its file, is that of `model` with `own` in the place of `old`."""
+        ...
+
+
+@runtime_checkable
+class Packer(Protocol):
+    """A source that knows how small files came: packed."""
+
+    def packed(self, path: str) -> bytes | None:
+        """The gzip form in which a small file came, handed out once; None where it came as it is."""
         ...
 
 

@@ -6,7 +6,7 @@ No request is sent but GET, so that every one of them may be sent again.
 from __future__ import annotations
 
 import os
-import platform
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -58,7 +58,7 @@ class Transport:
         self._read_timeout = environment.socket_timeout(self._env)
         self._connections = Connections(self._env, jobs=jobs)
         self._trace = trace
-        self._agent = f"inspect/{__version__}; python/{platform.python_version()}"
+        self._agent = f"inspect/{__version__}; python/{sys.version.split()[0]}"
         self.meter = Meter()
 
     async def get(self, url: str, *, accept: str = "application/json") -> Answer:

@@ -8,10 +8,10 @@ for what bytes cannot say. No scheme has priority: `read` gives every tensor to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from inspector.model import Claim, Group, Note, Stored
+from inspector.records import dataclass, replace
 from inspector.schemes import (
     aqlm,
     awq,

@@ -8,10 +8,10 @@ hold all of them to account. Source: microsoft/VPTQ `vptq/layers/vqlinear.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from inspector.model import Claim, Group, Json, Precision
+from inspector.records import dataclass
 from inspector.storing.blocks import told
 from inspector.storing.companions import foreign
 from inspector.storing.dtypes import WIDE

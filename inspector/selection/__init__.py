@@ -7,11 +7,11 @@ that were read meanwhile. Chosen + excluded + other is every file of the listing
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
 from typing import Final
 
 from inspector.errors import SourceError, UsageError
 from inspector.model import Excluded, File, Json, Listing, Note, Part, Selection
+from inspector.records import replace
 from inspector.selection import adapter, gguf, named, pipeline, plain, sentence
 from inspector.sets import split_name
 from inspector.weights import format_of, other_format, set_aside

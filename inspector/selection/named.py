@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from inspector.errors import UsageError
 from inspector.model import File, Json, Part, Selection
 from inspector.picking import missing, pick
+from inspector.records import replace
 from inspector.sets import by_index, split_name, weight_sets
 from inspector.weights import format_of, weight_format
 

@@ -7,11 +7,11 @@ A variant (fp16) is per component and falls back to the plain files where a comp
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from inspector.errors import UsageError
 from inspector.model import Excluded, File, Json, Note, Part, Selection, Variant
 from inspector.picking import by_folder, pick, unread_folders, usable
+from inspector.records import replace
 from inspector.sets import WeightSet
 from inspector.weights import set_aside, weight_format
 

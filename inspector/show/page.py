@@ -5,12 +5,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from inspector.model import Cell, Note, Report
 from inspector.model.fit_model import Fit
+from inspector.records import dataclass
 from inspector.show import lettering, page_tables, palette, phrases, pictures, sentences, tables
 from inspector.show.charts import Bar, Chart, Limit, chart, near
 from inspector.show.page_tables import Sheet, sheet

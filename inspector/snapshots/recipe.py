@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from inspector.claim.claim_model import Measure, Measured, Setting, Subject
 from inspector.claim.claim_quantities import quantity
 from inspector.errors import SourceError
+from inspector.records import dataclass
 
 _ALWAYS: Final = ("file_bytes", "tensor_bytes", "parameters", "bits_per_weight", "files", "tensors", "prequantised")
 _CACHE: Final = ("cache_bytes_per_token", "cache_bytes")

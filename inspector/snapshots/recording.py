@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from inspector.checkpoint import load
@@ -12,6 +11,7 @@ from inspector.formats import READERS, Reader
 from inspector.gguf.quant_names import taken_apart
 from inspector.model import Cost, Listing, Progress, Selection, Source
 from inspector.net.learning import told
+from inspector.records import dataclass, field
 from inspector.snapshots.snapshot_model import Asked, Fault, Piece, Read, Recorded
 from inspector.snapshots.snapshot_zip import FOLDER, Packed, pack
 from inspector.weights import format_of

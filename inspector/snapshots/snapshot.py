@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from inspector.errors import MalformedFile, SourceError
 from inspector.escape import terminal
+from inspector.records import dataclass
 from inspector.snapshot_file import MANIFEST
 from inspector.snapshots import snapshot_manifest, snapshot_zip
 from inspector.snapshots.snapshot_model import Asked, Recorded, Refused

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, NoReturn, cast
 
 from inspector.errors import MalformedFile
 from inspector.escape import terminal
 from inspector.model import File, Json, Listing, Note, Ref
+from inspector.records import dataclass
 from inspector.snapshots.snapshot_model import FAULTS, Asked, Fault, Piece, Read, Recorded, Refused
 
 FORMAT: Final = "inspect-snapshot"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from inspector.errors import InspectorError, MalformedFile, SourceError, UnsupportedFile
 from inspector.model import Listing
+from inspector.records import dataclass
 
 FAULTS: Final[Mapping[str, type[InspectorError]]] = MappingProxyType(
     {"source": SourceError, "unsupported": UnsupportedFile, "malformed": MalformedFile}

@@ -11,12 +11,12 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import BinaryIO, Final, NoReturn
 
 from inspector.errors import MalformedFile
 from inspector.escape import terminal
+from inspector.records import dataclass
 from inspector.snapshot_file import MAGIC, MANIFEST
 
 FOLDER: Final = "content/"

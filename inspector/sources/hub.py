@@ -61,6 +61,7 @@ class HubSource:
         self._sizes: dict[str, int | None] = {}
         self._signed: dict[str, str] = {}
         self._learned: dict[str, int] = {}
+        self._packed: dict[str, bytes] = {}
 
     @property
     def jobs(self) -> int:
@@ -115,13 +116,19 @@ class HubSource:
         if size is not None and size > SMALL:
             raise SourceError(terminal(path, 200), f"has {size:,} bytes; at most {SMALL:,} are read whole")
         try:
-            data = (await self._http.get(url, accept="*/*")).body
+            answer = await self._http.get(url, accept="*/*")
         except HttpStatus as e:
             raise self._said(e.answer, path) from None
-        if size is not None and len(data) != size:
-            message = f"the listing says {size:,} bytes, and {len(data):,} came"
+        if size is not None and len(answer.body) != size:
+            message = f"the listing says {size:,} bytes, and {len(answer.body):,} came"
             raise SourceError(terminal(path, 200), message, "Try again.")
-        return data
+        if answer.packed is not None:
+            self._packed[path] = answer.packed
+        return answer.body
+
+    def packed(self, path: str) -> bytes | None:
+        """The gzip form in which a small file came, handed out once; None where it came as it is."""
+        return self._packed.pop(path, None)
 
     def cost(self) -> Cost:
         """Requests (redirects and retries counted) and body bytes so far."""

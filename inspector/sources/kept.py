@@ -7,9 +7,9 @@ kept can be had; a branch is then the commit that it was when it was last listed
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 
 from inspector.errors import SourceError
@@ -17,11 +17,16 @@ from inspector.escape import terminal
 from inspector.keep.keeping import COMMIT
 from inspector.keep.store import Store
 from inspector.model import Cost, File, Listing, Note, Ref, Source
-from inspector.net.learning import told
+from inspector.net.learning import Packer, told
+from inspector.records import replace
 from inspector.tasks import Task, finish, start
 
 _MOST: Final = 128_000_000
 """Bytes of one file that are kept: a header has at most 100 MB."""
+_PACKED, _PLAIN = b"z", b"="
+"""How a small file is kept, in its first byte: as gzip, or as it is."""
+_TOGETHER: Final = 64_000_000
+"""Bytes that wait to be written together."""
 _OFFLINE: Final = "Run it online (without HF_HUB_OFFLINE and --offline)."
 
 
@@ -33,6 +38,8 @@ class KeptSource:
         self._asked: Task[Listing] | None = None
         self._files: dict[str, File] = {}
         self._cached: set[str] = set()
+        self._new: dict[str, tuple[bytes, ...]] = {}
+        self._bytes = 0
 
     @property
     def jobs(self) -> int:
@@ -52,7 +59,7 @@ class KeptSource:
     async def stream(self, path: str, start: int, length: int, feed: Callable[[bytes], bool]) -> int:
         """Hand bytes to `feed`, kept ones first."""
         key = await self._key(path)
-        kept = self._store.get(key) if key is not None else None
+        kept = self._kept(key) if key is not None else None
         handed = 0
         if kept is not None and start < len(kept):
             chunk = kept[start : start + length]
@@ -69,7 +76,7 @@ class KeptSource:
         handed += await self._source(path).stream(path, start + handed, length - handed, keep)
         before = (kept or b"")[: start + handed - sum(map(len, parts))]
         if key is not None and len(before) + sum(map(len, parts)) == start + handed <= _MOST:
-            self._store.put(key, before, *parts)
+            self._keep(key, before, *parts)
         return handed
 
     def size_of(self, path: str) -> int | None:
@@ -79,14 +86,36 @@ class KeptSource:
     async def small(self, path: str) -> bytes:
         """The whole of a small text file."""
         key = await self._key(path)
-        kept = self._store.get(f"{key} whole") if key is not None else None
+        kept = _unpacked_text(self._store.get(f"{key} whole")) if key is not None else None
         if kept is not None:
             self._cached.add(path)
             return kept
-        data = await self._source(path).small(path)
+        source = self._source(path)
+        data = await source.small(path)
+        packed = source.packed(path) if isinstance(source, Packer) else None
         if key is not None:
-            self._store.put(f"{key} whole", data)
+            self._keep(f"{key} whole", _PACKED + packed if packed is not None else _PLAIN + data)
         return data
+
+    def alike(self, path: str, model: str, old: str, own: str, length: int) -> None:
+        """Keep of a header only in what it differs from another one."""
+        keys = [_content_key(self._where[0], self._files[p]) for p in (path, model) if p in self._files]
+        if len(keys) == 2 and keys[0] is not None and keys[0] in self._new:
+            self._bytes -= sum(map(len, self._new.pop(keys[0])))
+            self._keep(f"{keys[0]} like", json.dumps([keys[1], old, own, length]).encode())
+
+    def _kept(self, key: str) -> bytes | None:
+        """What is kept of a file's beginning: as it is, or as another one's with another prefix."""
+        found = self._store.get(key)
+        if found is not None:
+            return found
+        like = self._store.get(f"{key} like")
+        with suppress(ValueError, TypeError):
+            if like is None:
+                return None
+            model, old, own, length = json.loads(like)
+            return _rewritten(self._store.get(model), old, own, length)
+        return None
 
     def cost(self) -> Cost:
         """What the network cost, and how many files came from the cache."""
@@ -94,10 +123,23 @@ class KeptSource:
         return replace(cost, cached_files=cost.cached_files + len(self._cached))
 
     def close(self) -> None:
-        """Close the source behind, and keep the cache within its bound."""
+        """Close the source behind, write what is to be kept, and keep the cache within its bound."""
         if self._behind is not None:
             self._behind.close()
+        self._write()
         self._store.tidy()
+
+    def _keep(self, key: str, *content: bytes) -> None:
+        """Keep something at the end; at once where much has come together."""
+        self._new[key] = content
+        self._bytes += sum(map(len, content))
+        if self._bytes > _TOGETHER:
+            self._write()
+
+    def _write(self) -> None:
+        if self._new:
+            self._store.put_all(self._new)
+            self._new, self._bytes = {}, 0
 
     def _source(self, path: str) -> Source:
         if self._behind is None:
@@ -108,11 +150,7 @@ class KeptSource:
     async def _key(self, path: str) -> str | None:
         await self.listing()
         file = self._files.get(path)
-        return (
-            None
-            if file is None or file.content_id is None
-            else repr(("content", self._where[0], file.content_id, file.size))
-        )
+        return None if file is None else _content_key(self._where[0], file)
 
     async def _list(self) -> Listing:
         listing = await self._listed()
@@ -130,9 +168,9 @@ class KeptSource:
         listing = await self._behind.listing()
         commit = listing.ref.revision
         if commit is not None and COMMIT.fullmatch(commit):
-            self._store.put(self._listing_key(commit), _packed(listing))
+            self._keep(self._listing_key(commit), _packed(listing))
             if commit != self._revision:
-                self._store.put(repr(("revision", *self._where, self._revision)), commit.encode())
+                self._keep(repr(("revision", *self._where, self._revision)), commit.encode())
         return listing
 
     def _kept_listing(self) -> Listing | None:
@@ -148,6 +186,31 @@ class KeptSource:
 
     def _listing_key(self, commit: str) -> str:
         return repr(("listing", *self._where, commit))
+
+
+def _content_key(endpoint: str, file: File) -> str | None:
+    return None if file.content_id is None else repr(("content", endpoint, file.content_id, file.size))
+
+
+def _unpacked_text(kept: bytes | None) -> bytes | None:
+    """A small file as it is, None where it is not kept, or not in a form that is."""
+    if kept is None or kept[:1] == _PLAIN:
+        return None if kept is None else kept[1:]
+    try:
+        unpacker = zlib.decompressobj(31)
+        data = unpacker.decompress(kept[1:], _MOST)
+    except zlib.error:
+        return None
+    return data if unpacker.eof else None
+
+
+def _rewritten(model: bytes | None, old: str, own: str, length: int) -> bytes | None:
+    """The `length` header bytes of a file that is like `model`; None where `model` is not there, or too short."""
+    if model is None or len(model) < 8 + int.from_bytes(model[:8], "little"):
+        return None
+    table = model[8 : 8 + int.from_bytes(model[:8], "little")].rstrip(b" ")
+    table = table.replace(b'"' + old.encode(), b'"' + own.encode())
+    return (length - 8).to_bytes(8, "little") + table.ljust(length - 8) if len(table) <= length - 8 else None
 
 
 def _packed(listing: Listing) -> bytes:

@@ -8,9 +8,9 @@ times the size of the patterns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
+from inspector.records import dataclass, field
 from inspector.witness.expressions import ALWAYS, ANY, AT_END, AT_START, CharacterSet, Parser, Tree, UnusablePattern
 
 MAX_NODES: Final = 4096

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from inspector.model import Declared, Json, Note
+from inspector.records import dataclass, field
 
 EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
 _WORD_BITS: Final = 64

@@ -6,7 +6,6 @@ A leading `(?!...)` or `(?=...)` is understood. Source of the language: Python's
 
 from __future__ import annotations
 
-import string
 from typing import Any, Final, NamedTuple
 
 MAX_PATTERN: Final = 512
@@ -16,10 +15,11 @@ _MAX_DEPTH: Final = 40
 
 ALWAYS, AT_START, AT_END = 0, 1, 2
 """When an edge without a character may be taken."""
+_DIGITS: Final = "0123456789"
 _CLASSES: Final = {
-    "d": frozenset(string.digits),
-    "w": frozenset(string.ascii_letters + string.digits + "_"),
-    "s": frozenset(string.whitespace),
+    "d": frozenset(_DIGITS),
+    "w": frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS + "_"),
+    "s": frozenset(" \t\n\r\v\f"),
 }
 _CONTROLS: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
@@ -178,8 +178,7 @@ class Parser:
     def _counts(self) -> tuple[int, int | None] | None:
         end = self.text.find("}", self.at)
         low, comma, high = self.text[self.at + 1 : end].partition(",") if end > 0 else ("", "", "")
-        digits = string.digits
-        if (not low and not high) or low.strip(digits) or high.strip(digits):
+        if (not low and not high) or low.strip(_DIGITS) or high.strip(_DIGITS):
             return None
         self.at = end + 1
         bounds = int(low or 0), (int(high) if high else None) if comma else int(low)

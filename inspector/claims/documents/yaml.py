@@ -5,12 +5,12 @@ Working on events keeps the nesting, the number of nodes and what aliases expand
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from inspector.claim.claim_model import Document, Node, Place
 from inspector.claim.claim_tree import MAX_DEPTH, MAX_NODES
 from inspector.errors import UsageError
+from inspector.records import dataclass, field, replace
 
 
 def read(file: str, text: str) -> Document:
