@@ -33,12 +33,11 @@ class _Layout(NamedTuple):
 
 
 class _Text:
-    """The entries of headers as text, where each header is written as the one that it is like."""
+    """The entries of headers as text. Names of headers that are alike are joined anew, and taken apart once."""
 
-    def __init__(self, headers: Sequence[Header], folder: str, layout: _Layout) -> None:
+    def __init__(self, folder: str, layout: _Layout) -> None:
         self._cut, self._layout = len(folder) + 1 if folder else 0, layout
-        self._models = {id(h.decoded): h for h in headers if not isinstance(h.tensors, Alike)}
-        self._known: dict[tuple[int, bool], bytes] = {}
+        self._ends: dict[tuple[int, bool, int], list[bytes]] = {}
 
     def file(self, header: Header) -> str:
         """The header's file as an index names it."""
@@ -46,16 +45,15 @@ class _Text:
 
     def run(self, header: Header, *, ordered: bool) -> bytes:
         """All entries of a header, as it has them or ordered by name."""
-        tensors, model = header.tensors, self._models.get(id(header.decoded))
-        if isinstance(tensors, Alike) and model is not None:
-            text = self.run(model, ordered=ordered).replace(b'"' + tensors.old.encode(), b'"' + tensors.own.encode())
-            other, own = (self._layout.colon + f'"{self.file(h)}"'.encode() for h in (model, header))
-            return text.replace(other, own)
-        key = id(header.decoded), ordered
-        if key not in self._known:
-            names = sorted(header.names) if ordered else header.names
-            self._known[key] = self.entries([(name, self.file(header)) for name in names])
-        return self._known[key]
+        like = header.tensors if isinstance(header.tensors, Alike) else None
+        cut = len(like.old) if like is not None else 0
+        key = (id(header.decoded), ordered, cut)
+        if key not in self._ends:
+            ends = [t[0][cut:] for t in header.decoded]
+            self._ends[key] = "\n".join(sorted(ends) if ordered else ends).encode().split(b"\n")
+        end = b'"' + self._layout.colon + b'"' + self.file(header).encode() + b'"'
+        begin = b'"' + (like.own.encode() if like is not None else b"")
+        return begin + (end + self._layout.comma + begin).join(self._ends[key]) + end
 
     def entries(self, pairs: Sequence[tuple[str, str]]) -> bytes:
         """Names and files as entries."""
@@ -69,7 +67,7 @@ def agreed(data: bytes, file: str, headers: Sequence[Header]) -> ShardIndex | No
     if found is None or not headers or not _plain(headers) or not _apart(headers):
         return None
     layout, folder = _Layout(found[1], found[2] or b","), file.rpartition("/")[0]
-    text = _Text(headers, folder, layout)
+    text = _Text(folder, layout)
     end = _by_shard(data, found.end(), headers, text, layout) or _by_layer(data, found.end(), headers, text, layout)
     if end is None:
         return None

@@ -77,9 +77,10 @@ _NEVER_DRAFT: Final = frozenset({"vision", "audio"})
 _LAYER: Final = re.compile(
     r"^(?:model\.|language_model\.|text_model\.|backbone\.|transformer\.)*(?:layers|blk)\.(\d+)\."
 )
-_STATE: Final = frozenset(
+STATE: Final = frozenset(
     {"A_log", "dt_bias", "conv1d", "q_conv1d", "time_decay", "ssm_ba", "ssm_beta", "ssm_f_a", "f_a_proj"}
 )
+"""Names that only what belongs to a recurrent state has."""
 
 
 def component(module: str) -> str:
@@ -112,4 +113,4 @@ def recurrent_parent(base: str) -> str | None:
     names that delta-net layers alone have (`ssm_beta`) tell them from layers with attention and Mamba side by side.
     """
     parent, _, leaf = base.rpartition(".")
-    return parent if parent and leaf in _STATE else None
+    return parent if parent and leaf in STATE else None

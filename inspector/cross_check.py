@@ -60,7 +60,8 @@ def _total_size(
     It may be `explained` where the index and the headers speak of the same tensors: else any rule that fits is chance.
     """
     notes: list[Note] = []
-    total = sum(h.tensor_bytes for h in headers)
+    alike = {id(h.decoded): h.tensor_bytes for h in {id(h.decoded): h for h in headers}.values()}
+    total = sum(alike[id(h.decoded)] for h in headers)
     if index.total_size is not None and index.total_size != total and read >= index.shards:
         notes.append(
             Note(

@@ -56,20 +56,36 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups by base name, and the tensors whose name had been stored before: (base, role, tensor)."""
+    """Groups by base name, and the tensors whose name had been stored before: (base, role, tensor).
+
+    `times` is parallel to `members`: how many groups there are like each, it counted.
+    """
 
     members: Mapping[str, Members]
     again: tuple[tuple[str, str, TensorInfo], ...]
+    times: Sequence[int]
 
 
-def group(headers: Sequence[Header]) -> Groups:
-    """Tensors by base name and role; a name that comes again is handed back apart."""
-    split = splitter()
+def group(headers: Sequence[Header], times: Sequence[int] | None = None) -> Groups:
+    """Tensors by base name and role; a name that comes again is handed back apart.
+
+    `times` is parallel to `headers`: how many headers there are like each, it counted; by default 1.
+    """
+    split, known = splitter()
     groups: dict[str, Members] = {}
     again: list[tuple[str, str, TensorInfo]] = []
-    for header in headers:
+    counts: list[int] = []
+    for number, header in enumerate(headers):
+        before = len(groups)
         for tensor in header.tensors:
-            base, role = split(tensor[0])
+            name = tensor[0]
+            # What `split` would say, without calling it, where the last part of the name has been met.
+            found = known.get(name[name.rfind(".") :])
+            if found is None or found[1]:
+                base, role = split(name)
+            else:
+                role = found[0]
+                base = name[: -len(role)] if role else name
             members = groups.get(base)
             if members is None:
                 groups[base] = {role: tensor}
@@ -77,24 +93,25 @@ def group(headers: Sequence[Header]) -> Groups:
                 again.append((base, role, tensor))
             else:
                 members[role] = tensor
-    return Groups(groups, tuple(again))
+        counts += [1 if times is None else times[number]] * (len(groups) - before)
+    return Groups(groups, tuple(again), counts)
 
 
-def classify(
-    groups: Mapping[str, Members], declaration: Declaration, layers: int | None
-) -> tuple[list[Kind], list[Kind]]:
+def classify(groups: Groups, declaration: Declaration, layers: int | None) -> tuple[list[Kind], list[Kind]]:
     """The distinct kinds, and the kind of every group in the order of `groups`.
 
     `layers` is num_hidden_layers; modules of layers past it are draft layers.
     """
-    recurrent = {p for p in map(components.recurrent_parent, groups) if p is not None}
+    names = [base.rpartition(".") for base in groups.members]
+    recurrent: set[str] = set()
+    if not components.STATE.isdisjoint([leaf for _, _, leaf in names]):
+        recurrent = {p for p in map(components.recurrent_parent, groups.members) if p is not None}
     kinds: dict[tuple[object, ...], Kind] = {}
     of: list[Kind] = []
     parents: dict[str, tuple[str, bool]] = {}
     leaves: dict[str, str] = {}
     per_name = declaration.per_name
-    for base, members in groups.items():
-        parent, _, leaf = base.rpartition(".")
+    for (base, members), (parent, _, leaf), times in zip(groups.members.items(), names, groups.times, strict=True):
         # Three projections share a parent, and a hundred thousand parents share a few leaves: look at each once.
         if parent not in parents:
             owner, _, number = parent.rpartition(".")
@@ -120,7 +137,7 @@ def classify(
         if kind is None:
             name = f"{_mixer(parent, recurrent)}.{leaf}" if parent else leaf
             kind = kinds[key] = _kind(base, name, draft, members, said or declaration.module(base))
-        kind.count += 1
+        kind.count += times
         of.append(kind)
     return list(kinds.values()), of
 

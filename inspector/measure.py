@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from inspector import components, declared, twins
@@ -126,29 +125,17 @@ def _part(checkpoint: Checkpoint, number: int) -> _Measured:
     if checkpoint.selection.format == "gguf":
         groups = group(headers)
         layers = main_layers(leading(headers)) if headers else None
-        return _Measured(headers, declared.GGUF, groups, *classify(groups.members, declared.GGUF, layers))
+        return _Measured(headers, declared.GGUF, groups, *classify(groups, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     layers = declared.num_hidden_layers(config)
-    plain, more = (headers, {}) if declaration.per_name else twins.apart(headers, _same(layers))
-    groups = group(plain)
-    kinds, of = classify(groups.members, declaration, layers)
-    _add_twins(groups, of, more)
-    return _Measured(headers, declaration, groups, kinds, of)
+    plain, times = (headers, None) if declaration.per_name else twins.apart(headers, _same(layers))
+    groups = group(plain, times)
+    return _Measured(headers, declaration, groups, *classify(groups, declaration, layers))
 
 
 def _same(layers: int | None) -> Callable[[str, str], bool]:
     return lambda a, b: components.draft_layer(a, layers) == components.draft_layer(b, layers)
-
-
-def _add_twins(groups: Groups, of: Sequence[Kind], more: Mapping[str, int]) -> None:
-    """Count the groups of headers that are like a header with one of these prefixes."""
-    if not more:
-        return
-    starts = tuple(more)
-    for base, kind in zip(groups.members, of, strict=True):
-        if base.startswith(starts):
-            kind.count += next(n for prefix, n in more.items() if base.startswith(prefix))
 
 
 def _seen(kind: Kind) -> Seen:
@@ -232,16 +219,21 @@ def _evidence(kinds: Sequence[Kind]) -> list[Evidence]:
 
 def _dtypes(headers: Sequence[Header]) -> tuple[DtypeTotal, ...]:
     totals: dict[str, list[int]] = {}
-    alike: dict[int, list[Header]] = {}
-    for header in headers:
-        alike.setdefault(id(header.decoded), []).append(header)
-    for same in alike.values():
-        tensors = same[0].decoded
-        # Half a million tensors have a few dtypes: count in C, then sum the bytes of each.
-        for dtype, count in Counter(map(itemgetter(1), tensors)).items():
+    alike = Counter(id(h.decoded) for h in headers)
+    for tensors in {id(h.decoded): h.decoded for h in headers}.values():
+        times = alike[id(tensors)]
+        counts: dict[str, int] = {}
+        sizes: dict[str, int] = {}
+        for _, dtype, _, _, start, end in tensors:
+            if dtype in counts:
+                counts[dtype] += 1
+                sizes[dtype] += end - start
+            else:
+                counts[dtype], sizes[dtype] = 1, end - start
+        for dtype, count in counts.items():
             total = totals.setdefault(dtype, [0, 0])
-            total[0] += len(same) * count
-            total[1] += len(same) * sum([t[5] - t[4] for t in tensors if t[1] == dtype])
+            total[0] += times * count
+            total[1] += times * sizes[dtype]
     return tuple(DtypeTotal(d, n, b) for d, (n, b) in sorted(totals.items(), key=lambda item: -item[1][1]))
 
 

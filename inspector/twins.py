@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspector.formats import safetensors
 from inspector.model import Alike, Header, TensorInfo
@@ -20,30 +20,38 @@ _LOOK: Final = 4096
 """Bytes in which that name must come."""
 
 
+class _Model(NamedTuple):
+    """A decoded header that others may be like, the prefix of all its names, and its JSON."""
+
+    header: Header
+    prefix: bytes
+    table: bytes
+
+
 class Twins:
     """Decodes safetensors headers, each distinct one once. Not for several threads."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, tuple[Header, str]] = {}
+        self._models: list[_Model] = []
 
     def header(self, reader: safetensors.Reader) -> Header:
         """The header that `reader` has taken in. Raises `MalformedFile`."""
-        table = reader.table()
-        found = _PREFIX.search(table, 0, _LOOK)
-        if found is None or b"\x00" in table:
+        whole, start, end = reader.table()
+        found = _PREFIX.search(whole, start, min(end, start + _LOOK))
+        if found is None:
             return reader.header()
-        prefix = found[1]
-        key = table.replace(b'"' + prefix, b'"\x00')
-        if key.endswith(b" "):
-            key = key.rstrip(b" ")
-        known = self._known.get(key)
-        own = prefix.decode("utf-8", "replace")
-        if known is not None:
-            return reader.like(known[0], known[1], own)
+        prefix, size = found[1], end - start
+        for model in self._models:
+            # Told by the lengths first: the text is compared with what a header with this prefix would be.
+            if size - len(model.table) != len(model.header.tensors) * (len(prefix) - len(model.prefix)):
+                continue
+            if whole.startswith(model.table.replace(b'"' + model.prefix, b'"' + prefix), start):
+                return reader.like(model.header, model.prefix.decode(), prefix.decode())
         header = reader.header()
-        # The prefix must be in every name and nowhere else: then equal keys mean equal headers but for it.
+        own, table = prefix.decode("utf-8", "replace"), whole[start:end]
+        # The prefix must be in every name and nowhere else: then equal texts mean equal headers but for it.
         if table.count(b'"' + prefix) == len(header.tensors) and all(t[0].startswith(own) for t in header.tensors):
-            self._known[key] = header, own
+            self._models.append(_Model(header, prefix, table))
         return header
 
 
@@ -52,8 +60,8 @@ def apart_from(header: Header) -> Header:
     return replace(header, tensors=tuple(header.tensors)) if isinstance(header.tensors, Alike) else header
 
 
-def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[list[Header], dict[str, int]]:
-    """(headers to look at tensor by tensor, how many more are like the one with a prefix).
+def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[list[Header], list[int]]:
+    """(headers to look at tensor by tensor, how many there are like each of them, it counted).
 
     Of headers that are alike the first is looked at. Another one stays too where some other header names anything
     under its prefix, for a group of tensors may then reach from one into the other, and where its prefix is not
@@ -62,18 +70,17 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
     own = _own(headers)
     owned = owners(headers)
     plain: list[Header] = []
-    more: dict[str, int] = {}
-    first: dict[int, str] = {}
+    times: list[int] = []
+    first: dict[int, tuple[str, int]] = {}
     for header, prefix in zip(headers, own, strict=True):
-        if prefix is None or owned[prefix] > 1:
-            plain.append(header)
-            continue
-        leader = first.setdefault(id(header.decoded), prefix)
-        if leader != prefix and same(leader, prefix):
-            more[leader] = more.get(leader, 0) + 1
-        else:
-            plain.append(header)
-    return plain, more
+        if prefix is not None and owned[prefix] == 1:
+            leader, place = first.setdefault(id(header.decoded), (prefix, len(plain)))
+            if leader != prefix and same(leader, prefix):
+                times[place] += 1
+                continue
+        plain.append(header)
+        times.append(1)
+    return plain, times
 
 
 def owners(headers: Sequence[Header]) -> dict[str, int]:

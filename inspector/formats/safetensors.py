@@ -63,9 +63,17 @@ class Reader:
         """The parsed header."""
         return parse(self._taken(), self._file, self._size)
 
-    def table(self) -> bytes:
-        """The JSON as it stands in the file; empty where it is not all in."""
-        return self._taken()[_LENGTH : self._need] if not self.missing else b""
+    def table(self) -> tuple[bytes, int, int]:
+        """Bytes that hold the JSON, where it begins in them, and where it ends but for the spaces that fill it up.
+
+        Begin and end are the same where it is not all in.
+        """
+        whole, end = self._taken(), self._need
+        if self.missing:
+            return whole, 0, 0
+        while whole[end - 1 : end] == b" " and end > _LENGTH:
+            end -= 1
+        return whole, _LENGTH, end
 
     def _taken(self) -> bytes:
         """All bytes so far; joined when somebody looks, not with every chunk."""

@@ -7,7 +7,7 @@ for what bytes cannot say. No scheme has priority: `read` gives every tensor to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from inspector.model import Claim, Group, Note, Stored
@@ -135,8 +135,11 @@ class Reading:
     notes: tuple[Note, ...]
 
 
-def splitter() -> Callable[[str], tuple[str, str]]:
-    """A function name -> (base, role), which remembers the last parts it has met (a few hundred per checkpoint)."""
+def splitter() -> tuple[Callable[[str], tuple[str, str]], Mapping[str, tuple[str, tuple[str, ...]]]]:
+    """A function name -> (base, role), and the last parts of names that it has met (a few hundred per checkpoint).
+
+    Of each, `.weight`, they tell the role, and the longer roles that end so.
+    """
     known: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def search(name: str) -> str:
@@ -158,7 +161,7 @@ def splitter() -> Callable[[str], tuple[str, str]]:
             role = search(name)
         return (name[: -len(role)], role) if role else (name, "")
 
-    return split
+    return split, known
 
 
 def read(group: Group) -> Reading:

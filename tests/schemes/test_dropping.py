@@ -51,7 +51,7 @@ def test_without_each_tensor_the_number_is_right_or_unknown(path: Path) -> None:
     everything = set(case["tensors"])
     whole, rows = measured(case, everything)
     assert whole.parameters == case["expect"]["parameters"]
-    split = splitter()
+    split, _ = splitter()
     for row in rows:
         rest = everything - {row.name}
         if not rest:

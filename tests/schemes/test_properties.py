@@ -115,7 +115,7 @@ def test_a_misshapen_companion_never_makes_a_wrong_number(
     Not drawn for packed bytes: scales that another format of bytes has, as the width lies in nothing else.
     """
     case = KNOWN[name]
-    split = splitter()
+    split, _ = splitter()
     victim = data.draw(st.sampled_from(sorted(n for n in case["tensors"] if "scale" in n or "lora" in n)))
     beside = {t["dtype"] for n, t in case["tensors"].items() if n != victim and split(n)[0] == split(victim)[0]}
     if beside & {"U8", "I8"} and dtype in ("U8", "F8_E8M0", "F8_E4M3"):
@@ -176,7 +176,7 @@ def test_any_group_at_all_is_read_without_an_exception(stored: dict[str, tuple[s
         position += size
     groups = group([Header("f", 8, None, tuple(infos))])
     declaration = Declaration(None, "", {})
-    kinds, _ = classify(groups.members, declaration, None)
+    kinds, _ = classify(groups, declaration, None)
     claimed = [r for kind in kinds for _, p, o in kind.claims() for r in (*p, *o)]
     assert sorted(claimed) == sorted(r for kind in kinds for r in kind.tensors)
 
@@ -199,9 +199,9 @@ def always(said: Declared) -> Rules:
 
 def test_no_layout_is_claimed_twice_whatever_is_declared() -> None:
     for layout, head in layouts():
-        members = group([head]).members
+        groups = group([head])
         for method, (bits, size) in product(METHODS, ((None, None), (4, None), (4, 32), (8, 128), (2, 128))):
             said = Declared(method, bits=bits, group=size, where="config.json", entry={"dtype": f"int{bits}"})
-            kinds, _ = classify(members, Declaration(method, "", {}, rules=always(said)), None)
+            kinds, _ = classify(groups, Declaration(method, "", {}, rules=always(said)), None)
             notes = [n for kind in kinds for n in kind.reading.notes if n.code == "two_schemes"]
             assert not notes, f"{layout}: {notes[0]}"
