@@ -1,5 +1,5 @@
 """`python -m inspector` is the `inspect` command."""
 
-from inspector.cli import enter
+from inspector.process import enter
 
 enter()

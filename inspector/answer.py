@@ -15,6 +15,7 @@ from inspector.progress import shown
 from inspector.records import dataclass
 
 if TYPE_CHECKING:
+    from inspector.ahead import Ahead
     from inspector.model import Report
     from inspector.model.fit_model import Cluster, Workload
 
@@ -78,7 +79,7 @@ class Request:
         return self.form or dict(_SUFFIXES).get(suffix, "text")
 
 
-def run(request: Request) -> int:
+def run(request: Request, ahead: Ahead | None = None) -> int:
     """Answer, and return the exit status: 2 before 1 before 3 before 0.
 
     Raises UsageError where the output cannot be written.
@@ -87,7 +88,7 @@ def run(request: Request) -> int:
     output.spare(request.output, request.repos)
     if request.require_fit and not request.clusters:
         raise UsageError("--require-fit", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
-    reports, statuses = gather(request)
+    reports, statuses = gather(request, ahead)
     if request.require_fit:
         statuses |= {_FIT_STATUS[f.verdict] for r in reports for f in r.fits}
     status = next(s for s in (2, 1, 3, 0) if s in statuses)
@@ -98,14 +99,14 @@ def run(request: Request) -> int:
     return status
 
 
-def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
+def gather(request: Request, ahead: Ahead | None = None) -> tuple[tuple[Report, ...], set[int]]:
     """The reports that could be made, and the statuses met; what went wrong is said on standard error."""
     reports: list[Report] = []
     statuses = {0}
     outlook = _outlook(request)
-    for repo in each(request.repos):
+    for number, repo in enumerate(each(request.repos)):
         try:
-            report = _inspect(repo, request, outlook)
+            report = _inspect(repo, request, outlook, ahead if number == 0 else None)
         except InspectorError as error:
             complain(str(error))
             statuses.add(2 if isinstance(error, UsageError) else 3)
@@ -157,7 +158,7 @@ def crashed(error: Exception, *, verbose: bool) -> int:
     return 3
 
 
-def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Workload]) -> Report:
+def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Workload], ahead: Ahead | None) -> Report:
     from inspector.inspection import inspect
 
     # A bar and trace lines would overwrite each other.
@@ -181,6 +182,7 @@ def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Work
             survey=bool(request.machines),
             progress=progress,
             trace=_trace if request.verbose else None,
+            ahead=ahead,
         )
 
 

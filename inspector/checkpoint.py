@@ -13,8 +13,9 @@ from typing import Any, Final
 from inspector import json_faults
 from inspector.agreement import agreed
 from inspector.cross_check import cross_check
-from inspector.errors import InspectorError, MalformedFile
+from inspector.errors import InspectorError, MalformedFile, SourceError
 from inspector.formats import READERS, Reader, safetensors, shard_index
+from inspector.formats import reader as reader_of
 from inspector.gguf.gguf_notes import notes as gguf_notes
 from inspector.gguf.quant_names import taken_apart
 from inspector.model import (
@@ -121,10 +122,9 @@ async def _gather(
     progress: Callable[[Progress], None] | None,
 ) -> None:
     """Fetch documents and the headers of the chosen files that are not in yet."""
-    reader = READERS.get(selection.format)
     sizes = {f.path: f.size for f in listing.files}
     jobs: list[tuple[str, Coroutine[Any, Any, Reader | bytes]]] = []
-    if reader is not None:
+    if selection.format in READERS:
         known = max((h.length for h in gathered.headers.values()), default=None)
         for part in selection.parts:
             for file, length in planned(part, sizes.get(part.index) if part.index else None, selection.format, known):
@@ -208,7 +208,10 @@ async def fill(source: Source, file: File, format: str, length: int) -> Reader:
 
     The first read is `length` bytes; where the header is longer, a second read continues at the next byte.
     """
-    reader = READERS[format](file.path, file.size)
+    kind = reader_of(format)
+    if kind is None:
+        raise SourceError(file.path, f"headers of the format {format} are not read")
+    reader = kind(file.path, file.size)
     position, wanted = 0, length
     while wanted:
         got = await source.stream(file.path, position, wanted, reader.feed)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +18,8 @@ from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from inspector.ahead import Ahead
 
 EXIT_STATUS = (
     ("0", "everything asked for holds"),
@@ -175,7 +176,7 @@ def _inspect(**options: Any) -> int:
     REPO is org/name, org/name@revision, a Hub URL, a folder or a file. Only headers
     are read, never weights.
     """
-    return answer.run(answer.Request(**options))
+    return answer.run(answer.Request(**options), click.get_current_context().obj)
 
 
 def _command() -> Inspect:
@@ -191,23 +192,16 @@ command = _command()
 """The click command, for completion and documentation."""
 
 
-def enter() -> NoReturn:
-    """The process: `main`, and an end without giving back memory object by object, which took 60 ms of 500."""
-    status = main()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            with suppress(OSError, ValueError):
-                stream.flush()
-    os._exit(status)
+def main(args: Sequence[str] | None = None, *, ahead: Ahead | None = None) -> int:
+    """Run the command line and return its exit status; nothing but a line reaches a person, never a traceback.
 
-
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status; nothing but a line reaches a person, never a traceback."""
+    `ahead` is what was asked for before the command line was read.
+    """
     words = joined(sys.argv[1:] if args is None else args)
     # A short run makes few cycles: look for them seldom, not after every 700 objects.
     gc.set_threshold(50_000, 20, 100)
     try:
-        status = command.main(words or ["--help"], prog_name="inspect", standalone_mode=False)
+        status = command.main(words or ["--help"], prog_name="inspect", standalone_mode=False, obj=ahead)
         return status if words and isinstance(status, int) else 0 if words else 2
     except click.Abort:
         # Worker threads may still wait for a server: a second Ctrl-C ends the process without more words.

@@ -18,9 +18,10 @@ from inspector.net import environment
 from inspector.noting import KEPT, few
 from inspector.records import replace
 from inspector.sources import open_source
-from inspector.tasks import run
+from inspector.tasks import Loop
 
 if TYPE_CHECKING:
+    from inspector.ahead import Ahead
     from inspector.checkpoint import Loaded
     from inspector.model.fit_model import Cluster, Workload
 
@@ -45,6 +46,7 @@ def inspect(
     cached: bool = False,
     progress: Callable[[Progress], None] | None = None,
     trace: Callable[[str], None] | None = None,
+    ahead: Ahead | None = None,
 ) -> Report:
     """Read the headers of `repo` (a Hub name, URL, folder or file; a path object is local) and report what ships.
 
@@ -52,6 +54,7 @@ def inspect(
     whether it fits, under the `workload` (8,192 tokens in one sequence); a `survey` of many machines leaves out the
     words and the search for other counts. `cached` keeps what was read of a Hub in the user's cache, and asks for
     nothing that is kept. `progress` is called as files come in; nothing is printed.
+    `ahead` is a source that has been asked already, used where it is that of `repo`.
 
     Raises `UsageError` for what the caller asked wrongly, `SourceError` where bytes could not be had,
     `MalformedFile` or `UnsupportedFile` where no file could be read.
@@ -74,9 +77,19 @@ def inspect(
     kept = None if store is None else Kept(store, asked_for)
     if kept is not None and (report := kept.report(where.revision)) is not None:
         return _again(report, None, started)
+    begun = ahead if ahead is not None and ahead.where == where else None
     source = open_source(
-        where, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, offline=offline, trace=trace, store=store
+        where,
+        token=token,
+        endpoint=endpoint,
+        timeout=timeout,
+        jobs=jobs,
+        offline=offline,
+        trace=trace,
+        store=store,
+        hub=None if begun is None else begun.source,
     )
+    loop = Loop() if begun is None else begun.loop
 
     async def read() -> Report | Loaded:
         listing = await source.listing()
@@ -91,13 +104,14 @@ def inspect(
 
     try:
         with paused():
-            loaded = run(read(), idle=_import_ahead())
+            loaded = loop.run(read(), idle=_import_ahead())
             if isinstance(loaded, Report):
                 return _again(loaded, source, started)
             from inspector.measure import measure
 
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
+        loop.close()
         source.close()
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
     if metadata:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 K = TypeVar("K")
 
+_LOOKS: Final = 20
+"""How often one look lets tasks go on that are ready at once again."""
 READ: Final = selectors.EVENT_READ
 WRITE: Final = selectors.EVENT_WRITE
 
@@ -43,7 +45,7 @@ class _Ended(NamedTuple):
 class Task(Generic[T]):
     """One coroutine that runs beside others, until `done`; `result` is its value, or raises what it raised."""
 
-    def __init__(self, job: Coroutine[Any, Any, T], loop: _Loop) -> None:
+    def __init__(self, job: Coroutine[Any, Any, T], loop: Loop) -> None:
         self.job, self._loop = job, loop
         self.done = False
         self.value: T | None = None
@@ -140,19 +142,18 @@ def run(job: Coroutine[Any, Any, T], idle: Iterator[object] | None = None) -> T:
 
     `idle` is work for the time in which everybody waits: it is advanced a step whenever nothing else can go on.
     """
-    loop = _Loop(idle)
+    loop = Loop()
     try:
-        main = loop.start(job)
-        while not main.done:
-            loop.step()
-        return main.result()
+        return loop.run(job, idle)
     finally:
         loop.close()
 
 
-class _Loop:
-    def __init__(self, idle: Iterator[object] | None) -> None:
-        self._idle = idle
+class Loop:
+    """Tasks that wait in one thread; they stand still between `run` and `look`."""
+
+    def __init__(self) -> None:
+        self._idle: Iterator[object] | None = None
         self._ready: deque[tuple[Task[Any], object, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, int, Task[Any]]] = []
         self._numbers = 0
@@ -160,15 +161,30 @@ class _Loop:
         self._selector: selectors.BaseSelector | None = None
 
     def start(self, job: Coroutine[Any, Any, T]) -> Task[T]:
+        """Begin a coroutine; it runs with the next `run` or `look`."""
         task = Task(job, self)
         self._tasks.add(task)
         self._ready.append((task, None, None))
         return task
 
-    def step(self) -> None:
-        """Let everybody go on who can; where nobody can, do idle work or wait."""
-        if not self._ready:
-            self._wait()
+    def run(self, job: Coroutine[Any, Any, T], idle: Iterator[object] | None = None) -> T:
+        """As the function `run`; what was started and has not ended stays until `close`."""
+        main, self._idle = self.start(job), idle
+        while not main.done:
+            if not self._ready:
+                self._wait()
+            self._step()
+        return main.result()
+
+    def look(self) -> None:
+        """Let everybody go on who can, without waiting for anybody."""
+        for _ in range(_LOOKS):
+            self._step()
+            self._wait(pause=0.0)
+            if not self._ready:
+                return
+
+    def _step(self) -> None:
         for _ in range(len(self._ready)):
             task, value, error = self._ready.popleft()
             if not task.done:
@@ -183,6 +199,7 @@ class _Loop:
         self._tasks.discard(task)
 
     def close(self) -> None:
+        """End every task where it waits."""
         for task in tuple(self._tasks):
             task.cancel()
         if self._selector is not None:
@@ -235,20 +252,22 @@ class _Loop:
             self._numbers += 1
             heappush(self._timers, (wanted.until, self._numbers, task.turn, task))
 
-    def _wait(self) -> None:
-        """Until a socket is ready or a time has come; not at all while there is idle work."""
+    def _wait(self, pause: float | None = None) -> None:
+        """Until a socket is ready or a time has come; at most `pause` seconds, and not at all with idle work left."""
         timers = self._timers
         while timers and timers[0][3].turn != timers[0][2]:
             heappop(timers)
         left = max(0.0, timers[0][0] - time.monotonic()) if timers else None
-        pause = 0.0 if self._idle is not None else left
+        looking = pause is not None
+        if not looking:
+            pause = 0.0 if self._idle is not None else left
         events = self._selector.select(pause) if self._selector is not None and self._selector.get_map() else None
         for key, _ in events or ():
             self._wake(key.data)
-        if not events and self._idle is not None and left != 0:
+        if not events and not looking and self._idle is not None and left != 0:
             if next(self._idle, self) is self:
                 self._idle = None
-        elif events is None and self._idle is None:
+        elif events is None and not looking and self._idle is None:
             if left is None:
                 raise RuntimeError("every task waits for another one")
             time.sleep(left)

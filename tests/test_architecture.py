@@ -116,6 +116,7 @@ ROWS: dict[str, set[str]] = {
     "verdict_render": {"claim", "escape", "model", "show"},
     "inspection": {
         "address",
+        "ahead",
         "checkpoint",
         "collector",
         "fitting",
@@ -128,7 +129,9 @@ ROWS: dict[str, set[str]] = {
         "sources",
         "tasks",
     },
+    "ahead": {"address", "errors", "net", "sources", "tasks"},
     "answer": {
+        "ahead",
         "errors",
         "escape",
         "fitting",
@@ -188,7 +191,8 @@ ROWS: dict[str, set[str]] = {
         "units",
         "verdict_render",
     },
-    "cli": {"answer", "commands", "errors"},
+    "cli": {"ahead", "answer", "commands", "errors"},
+    "process": {"ahead", "cli"},
 }
 
 

@@ -125,6 +125,7 @@ def test_options_reach_the_library(asked: Asked) -> None:
         "survey": False,
         "progress": None,
         "trace": None,
+        "ahead": None,
     }
 
 

@@ -7,31 +7,11 @@ the same method, and hands it to that method's dialect: one short file here each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from inspector.declared import (
-    auto_round,
-    awq,
-    comfy,
-    compressed_tensors,
-    exllama,
-    fp8,
-    gemma,
-    gptq,
-    hqq,
-    mistral,
-    mlx,
-    modelopt,
-    per_layer,
-    quanto,
-    quark,
-    sdnq,
-    svdq,
-    torchao,
-    uniform,
-)
 from inspector.model import Json, Note
 from inspector.witness.declaration import EMPTY, SILENT, Declaration, Rules, Spoken
 from inspector.witness.places import METADATA, NESTS, descend, spoken
@@ -39,34 +19,58 @@ from inspector.witness.witnesses import differences, kv_cache, tool
 
 __all__ = ["DIALECTS", "NOTHING", "Declaration", "num_hidden_layers", "read", "text_config"]
 
-DIALECTS: Final[Mapping[str, Callable[[Spoken], Rules]]] = MappingProxyType(
+DIALECTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        name: dialect.rules
-        for dialect in (
-            auto_round,
-            awq,
-            comfy,
-            compressed_tensors,
-            exllama,
-            fp8,
-            gemma,
-            gptq,
-            hqq,
-            mistral,
-            mlx,
-            modelopt,
-            per_layer,
-            quanto,
-            quark,
-            sdnq,
-            svdq,
-            torchao,
-            uniform,
-        )
-        for name in dialect.METHODS
+        "auto-round": "auto_round",
+        "awq": "awq",
+        "paroquant": "awq",
+        "comfy": "comfy",
+        "compressed-tensors": "compressed_tensors",
+        "exl2": "exllama",
+        "exl3": "exllama",
+        "fp8": "fp8",
+        "mxfp8": "fp8",
+        "gemma": "gemma",
+        "gptq": "gptq",
+        "qqq": "gptq",
+        "hqq": "hqq",
+        "mistral": "mistral",
+        "mlx": "mlx",
+        "modelopt": "modelopt",
+        "vptq": "per_layer",
+        "spqr": "per_layer",
+        "quip": "per_layer",
+        "quanto": "quanto",
+        "quark": "quark",
+        "sdnq": "sdnq",
+        "svdq": "svdq",
+        "torchao": "torchao",
+        "mxfp4": "uniform",
+        "bitnet": "uniform",
+        "eetq": "uniform",
+        "fp_quant": "uniform",
+        "higgs": "uniform",
+        "sinq": "uniform",
+        "deepspeedfp": "uniform",
+        "bitsandbytes": "uniform",
+        "metal": "uniform",
+        "fouroversix": "uniform",
+        "nvfp4": "uniform",
+        "w4afp8": "uniform",
+        "fbgemm_fp8": "uniform",
+        "gguf": "uniform",
+        "aqlm": "uniform",
+        "ptpc_fp8": "uniform",
+        "blockwise_int8": "uniform",
+        "w8a8_int8": "uniform",
+        "w8a8_fp8": "uniform",
+        "experts_int8": "uniform",
+        "moe_wna16": "uniform",
+        "qoq": "uniform",
+        "ascend": "uniform",
     }
 )
-"""Dialect by canonical method."""
+"""The dialect of each canonical method: a module here, imported where a config speaks it."""
 
 NOTHING: Final = Declaration(None, "", EMPTY)
 """No file declares anything."""
@@ -111,11 +115,11 @@ def read(documents: Mapping[str, Json], metadata: Mapping[str, str] = MappingPro
     notes += differences([main, *(p for p in others if not p.where.startswith(METADATA))])
     rules = SILENT
     if main.method is not None:
-        dialect = DIALECTS.get(main.method)
-        if dialect is None:
+        dialect = import_module(f"inspector.declared.{DIALECTS.get(main.method, 'uniform')}")
+        if main.method not in DIALECTS:
             words = f"{main.method!r} is no known quant_method; bits and skip lists are read as others write them"
             notes.append(Note("unknown_quant_method", words, main.where))
-        rules = (dialect or uniform.rules)(whole)
+        rules = dialect.rules(whole)
         notes += rules.notes
     return Declaration(
         main.method, main.where.rstrip(":"), body, expert, kv_cache(places), tool(places), tuple(notes), rules

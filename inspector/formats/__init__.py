@@ -1,15 +1,16 @@
 """Bytes of one file format to a `Header`: pure readers that are fed chunks and do no I/O.
 
-`READERS` maps a `Selection.format` to its reader; adding a format is one file and one line.
+`READERS` maps a `Selection.format` to the module of its reader, imported where a file has the format; adding a format
+is one file and one line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from inspector.formats import gguf, safetensors
 from inspector.model import Header
 
 
@@ -41,4 +42,12 @@ class Reader(Protocol):
         ...
 
 
-READERS: Final[Mapping[str, type[Reader]]] = MappingProxyType({"safetensors": safetensors.Reader, "gguf": gguf.Reader})
+READERS: Final[Mapping[str, str]] = MappingProxyType({"safetensors": "safetensors", "gguf": "gguf"})
+
+
+def reader(format: str) -> type[Reader] | None:
+    """The reader of a format; None for one whose headers are not read."""
+    if format not in READERS:
+        return None
+    found: type[Reader] = import_module(f"inspector.formats.{READERS[format]}").Reader
+    return found

@@ -66,12 +66,17 @@ class Kept:
 
 
 def _program() -> str:
-    """This program: its version, and names, sizes and times of its files, for those who change it."""
+    """This program: its version, and for those who change it how many files it has, how large, how new."""
     package = Path(__file__).parents[1]
-    files = [e for where in (package, *_folders(package)) for e in os.scandir(where) if e.is_file()]
-    stats = sorted((e.path[len(str(package)) :], e.stat().st_size, e.stat().st_mtime_ns) for e in files)
-    return repr((__version__, stats))
-
-
-def _folders(package: Path) -> list[Path]:
-    return [Path(e.path) for e in os.scandir(package) if e.is_dir() and not e.name.startswith("__")]
+    count = size = newest = 0
+    folders = [str(package)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    if not entry.name.startswith("__"):
+                        folders.append(entry.path)
+                    continue
+                about = entry.stat()
+                count, size, newest = count + 1, size + about.st_size, max(newest, about.st_mtime_ns)
+    return repr((__version__, count, size, newest))

@@ -16,6 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+try:
+    # hashlib loads OpenSSL, 5 ms of every run; this is the same function out of the interpreter itself.
+    from _blake2 import blake2b as _blake2b
+except ImportError:
+    from hashlib import blake2b as _blake2b
+
 if TYPE_CHECKING:
     from io import RawIOBase
 
@@ -143,9 +149,7 @@ class Store:
         return Info(gone, round(size))
 
     def _path(self, key: str) -> Path:
-        from hashlib import sha256
-
-        name = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        name = _blake2b(key.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
         return self._where / name[:2] / f"{name[2:]}{_SUFFIX}"
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:

@@ -7,7 +7,8 @@ from typing import Final
 
 from inspector.checkpoint import load
 from inspector.errors import InspectorError
-from inspector.formats import READERS, Reader
+from inspector.formats import Reader
+from inspector.formats import reader as reader_of
 from inspector.gguf.quant_names import taken_apart
 from inspector.model import Cost, Listing, Progress, Selection, Source
 from inspector.net.learning import told
@@ -138,7 +139,7 @@ async def record(
     reads: dict[str, Read] = {}
     for path, runs in recorder.runs.items():
         pieces = joined(runs)
-        reader = READERS.get(formats[path])
+        reader = reader_of(formats[path])
         ends = path in recorder.ends
         if reader is not None and len(pieces) == 1 and pieces[0][0] == 0:
             whole = pieces[0][1]

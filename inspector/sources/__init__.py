@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.address import Address
 from inspector.errors import SourceError
@@ -12,6 +13,9 @@ from inspector.keep.store import Store
 from inspector.model import Source
 from inspector.net import environment
 from inspector.net.failures import shown
+
+if TYPE_CHECKING:
+    from inspector.sources.hub import HubSource
 
 SOURCES = ("local", "snapshot", "cache", "hub", "url")
 """The kinds of source there are, each a module here; `open_source` chooses by the address."""
@@ -27,11 +31,12 @@ def open_source(
     offline: bool | None = None,
     trace: Callable[[str], None] | None = None,
     store: Store | None = None,
+    hub: HubSource | None = None,
 ) -> Source:
     """The source of an address. `offline` None follows `HF_HUB_OFFLINE`; offline, caches are all there is.
 
     `timeout` is in seconds, for everything that the source does together. `store` keeps what is read of a Hub.
-    Nothing is read before it is asked for.
+    Nothing is read before it is asked for. `hub` is a source of the address that is open already.
     """
     if address.kind == "local":
         from inspector.sources.cache import cached_repo
@@ -62,9 +67,10 @@ def open_source(
             if kept.known():
                 return kept
         return CacheSource(address)
-    from inspector.sources.hub import HubSource
+    if hub is None:
+        from inspector.sources.hub import HubSource
 
-    hub = HubSource(address, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, trace=trace)
+        hub = HubSource(address, token=token, endpoint=endpoint, timeout=timeout, jobs=jobs, trace=trace)
     if store is None:
         return hub
     from inspector.sources.kept import KeptSource

@@ -70,7 +70,7 @@ class HubSource:
 
     async def listing(self) -> Listing:
         """All files at the commit that the revision names now; the same value however often it is asked."""
-        if self._asked is None or (self._asked.done and self._asked.error is not None):
+        if self._asked is None:
             self._asked = await start(self._listed())
         return await finish(self._asked)
 

@@ -23,8 +23,8 @@ from inspector.tasks import Task, finish, start
 
 _MOST: Final = 128_000_000
 """Bytes of one file that are kept: a header has at most 100 MB."""
-_PACKED, _PLAIN = b"z", b"="
-"""How a small file is kept, in its first byte: as gzip, or as it is."""
+_PLAIN, _PACKED, _LIKE = b"=", b"z", b"~"
+"""How a file is kept, told in its first byte: as it is, as gzip, or as what differs from another one."""
 _TOGETHER: Final = 64_000_000
 """Bytes that wait to be written together."""
 _OFFLINE: Final = "Run it online (without HF_HUB_OFFLINE and --offline)."
@@ -52,7 +52,7 @@ class KeptSource:
 
     async def listing(self) -> Listing:
         """All files of the revision: kept ones for a commit, else as the Hub says now."""
-        if self._asked is None or (self._asked.done and self._asked.error is not None):
+        if self._asked is None:
             self._asked = await start(self._list())
         return await finish(self._asked)
 
@@ -76,7 +76,7 @@ class KeptSource:
         handed += await self._source(path).stream(path, start + handed, length - handed, keep)
         before = (kept or b"")[: start + handed - sum(map(len, parts))]
         if key is not None and len(before) + sum(map(len, parts)) == start + handed <= _MOST:
-            self._keep(key, before, *parts)
+            self._keep(key, _PLAIN, before, *parts)
         return handed
 
     def size_of(self, path: str) -> int | None:
@@ -102,19 +102,17 @@ class KeptSource:
         keys = [_content_key(self._where[0], self._files[p]) for p in (path, model) if p in self._files]
         if len(keys) == 2 and keys[0] is not None and keys[0] in self._new:
             self._bytes -= sum(map(len, self._new.pop(keys[0])))
-            self._keep(f"{keys[0]} like", json.dumps([keys[1], old, own, length]).encode())
+            self._keep(keys[0], _LIKE, json.dumps([keys[1], old, own, length]).encode())
 
     def _kept(self, key: str) -> bytes | None:
         """What is kept of a file's beginning: as it is, or as another one's with another prefix."""
-        found = self._store.get(key)
-        if found is not None:
-            return found
-        like = self._store.get(f"{key} like")
+        found = self._store.get(key) or b""
+        if found[:1] == _PLAIN:
+            return found[1:]
         with suppress(ValueError, TypeError):
-            if like is None:
-                return None
-            model, old, own, length = json.loads(like)
-            return _rewritten(self._store.get(model), old, own, length)
+            if found[:1] == _LIKE:
+                model, old, own, length = json.loads(found[1:])
+                return _rewritten(self._store.get(model), old, own, length)
         return None
 
     def cost(self) -> Cost:
@@ -206,8 +204,9 @@ def _unpacked_text(kept: bytes | None) -> bytes | None:
 
 def _rewritten(model: bytes | None, old: str, own: str, length: int) -> bytes | None:
     """The `length` header bytes of a file that is like `model`; None where `model` is not there, or too short."""
-    if model is None or len(model) < 8 + int.from_bytes(model[:8], "little"):
+    if model is None or model[:1] != _PLAIN or len(model) < 9 + int.from_bytes(model[1:9], "little"):
         return None
+    model = model[1:]
     table = model[8 : 8 + int.from_bytes(model[:8], "little")].rstrip(b" ")
     table = table.replace(b'"' + old.encode(), b'"' + own.encode())
     return (length - 8).to_bytes(8, "little") + table.ljust(length - 8) if len(table) <= length - 8 else None

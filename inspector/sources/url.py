@@ -53,7 +53,7 @@ class UrlSource:
 
     async def listing(self) -> Listing:
         """The one file, with the size that the server states; its first bytes are read for that, once."""
-        if self._asked is None or (self._asked.done and self._asked.error is not None):
+        if self._asked is None:
             self._asked = await start(self._listed())
         return await finish(self._asked)
 

@@ -8,6 +8,7 @@ A case: `source` (the rule it was made from), `documents`, `metadata`, and what 
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,13 @@ def test_there_is_a_case_for_every_method() -> None:
     met = {json.loads(p.read_text())["method"] for p in CASES}
     like_others = set(uniform.METHODS) | {"paroquant", "qqq"}
     assert set(declared.DIALECTS) - met <= like_others
+
+
+def test_the_table_names_every_dialect_and_its_methods() -> None:
+    folder = Path(declared.__file__).parent
+    names = sorted(p.stem for p in folder.glob("*.py") if p.stem != "__init__")
+    own = {m: name for name in names for m in import_module(f"inspector.declared.{name}").METHODS}
+    assert own == dict(declared.DIALECTS)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)

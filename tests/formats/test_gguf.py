@@ -13,7 +13,7 @@ import pytest
 from gguf import GGMLQuantizationType, GGUFEndian, GGUFReader, GGUFWriter
 
 from inspector.errors import UnsupportedFile
-from inspector.formats import READERS
+from inspector.formats import READERS, reader
 from inspector.formats.gguf import Reader, parse
 from inspector.gguf.ggml_types import READINGS
 from inspector.model import Header
@@ -213,7 +213,9 @@ def test_the_next_read_grows_and_stays_in_the_file() -> None:
 
 
 def test_it_is_the_reader_of_its_format() -> None:
-    assert READERS["gguf"] is Reader
+    assert reader("gguf") is Reader
+    assert all(reader(name) is not None for name in READERS)
+    assert reader("pickle") is None
 
 
 def vocabulary() -> tuple[bytes, int]:

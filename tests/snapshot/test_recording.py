@@ -134,13 +134,13 @@ def test_runs_of_bytes_are_joined() -> None:
 
 
 def test_needed_is_the_shortest_beginning() -> None:
-    from inspector.formats import READERS
+    from inspector.formats.safetensors import Reader
 
     head, size = header(cases.FIRST)
     for extra in (0, 1, 5_000, 200_000):
-        assert needed(READERS["safetensors"], "x", len(head) + size, head + b"\0" * extra) == len(head)
-    assert needed(READERS["safetensors"], "x", None, head[:-1]) == len(head) - 1
-    assert needed(READERS["safetensors"], "x", None, b"\xff" * 100) == 8
+        assert needed(Reader, "x", len(head) + size, head + b"\0" * extra) == len(head)
+    assert needed(Reader, "x", None, head[:-1]) == len(head) - 1
+    assert needed(Reader, "x", None, b"\xff" * 100) == 8
 
 
 def whole_menu() -> dict[str, bytes | tuple[bytes, int]]:
