@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
@@ -42,7 +42,9 @@ class FitView:
     lead: str
     bars: tuple[Scaled, ...]
     description: str
+    legend: tuple[palette.Shade, ...]
     devices: Sheet
+    parts: Sheet
     budgets: Sheet
 
 
@@ -55,6 +57,7 @@ class View:
     name: str
     answer: str
     legend: tuple[palette.Shade, ...]
+    shades: tuple[palette.Shade, ...]
     maps: tuple[Scaled, ...]
     left_out: int
     components: Sheet
@@ -87,7 +90,6 @@ def page(reports: Sequence[Report]) -> str:
         beside=_charts(pictures.beside(reports), _lines(reports)) if several else (),
         beside_words=pictures.described(pictures.beside(reports)),
         figures=sheet(tables.figures(reports, [phrases.name(r) for r in reports])) if several else None,
-        fills=_fills(reports),
     )
 
 
@@ -98,19 +100,21 @@ def picture(reports: Sequence[Report]) -> str:
     y = 0.0
     for i, report in enumerate(reports):
         view = _view(report, f"r{i}", largest)
-        drawn = [("map", view.maps[0])] if view.maps else []
-        drawn += [("bars", view.ladder[0])] if view.fits and view.ladder else []
-        drawn += [("bars", f.bars[0]) for f in view.fits if f.bars]
+        drawn = [("", view.maps[0])] if view.maps else []
+        drawn += [("What ships, against what", view.ladder[0])] if view.fits and view.ladder else []
+        drawn += [(_over(f), f.bars[0]) for f in view.fits if f.bars]
         placed = []
         title = y + 24
         answer = [(line, title + 20 + 18 * n) for n, line in enumerate(lettering.lines(view.answer, WIDTHS[0][1], 4))]
         y = answer[-1][1] + 16
-        for kind, one in drawn:
-            placed.append((kind, one.drawn, y))
+        for over, one in drawn:
+            y += 26 if over else 0
+            placed.append((over, one.drawn, y))
             y += one.height + 24
-        blocks.append((view, title, answer, placed, y))
-        y += 30
-    words = " ".join(v.answer for v, *_ in blocks) or "Nothing inspected."
+        keys = lettering.spread([s.label for s in view.shades], WIDTHS[0][1])
+        blocks.append((view, title, answer, placed, y, list(zip(view.shades, keys, strict=True))))
+        y += 30 + max([down for _, down in keys], default=0)
+    words = " ".join(_told(v) for v, *_ in blocks) or "Nothing inspected."
     return filled(
         "picture.svg.j2",
         title=" · ".join(r.repo for r in reports) or "nothing inspected",
@@ -121,18 +125,35 @@ def picture(reports: Sequence[Report]) -> str:
     )
 
 
+def _over(view: FitView) -> str:
+    """What stands over the devices of a cluster in a picture."""
+    fit = view.fit
+    verdict = fit.verdict.replace("_", " ")
+    return f"On {fit.cluster}: {verdict}; lines across: server budget, all memory shown"
+
+
+def _told(view: View) -> str:
+    """A report's part of a picture in words: the answer, then the bars."""
+    bars = [view.ladder_words, *[f.description for f in view.fits]] if view.fits else [view.ladder_words]
+    return " ".join([view.answer, *bars])
+
+
 def _view(report: Report, name: str, largest: int) -> View:
     fits = report.fits
     maps = _maps(report, largest)
     rows = report.tensor_rows
     shown = heapq.nlargest(_TENSORS, rows, key=attrgetter("bytes")) if rows else []
     ladder = pictures.ladder(report, fits)
+    colours = pictures.shades(report.cells)
+    views = tuple(_fit(f, f"fits.{i}", colours) for i, f in enumerate(fits))
+    legend = _legend(report.cells)
     return View(
         id=name,
         report=report,
         name=phrases.name(report),
         answer=sentences.answer(report, fits),
-        legend=_legend(report.cells),
+        legend=legend,
+        shades=_used([*legend, *[s for v in views for s in v.legend]]),
         maps=maps,
         left_out=maps[0].drawn.left_out if maps and isinstance(maps[0].drawn, Treemap) else 0,
         components=page_tables.components(report),
@@ -143,7 +164,7 @@ def _view(report: Report, name: str, largest: int) -> View:
         menu_bars=_charts(pictures.menu(report), pictures.limits(fits)) if report.menu else (),
         menu_beyond=_beyond(report),
         menu=sheet(tables.menu(report)),
-        fits=tuple(_fit(f, f"fits.{i}") for i, f in enumerate(fits)),
+        fits=views,
         cache=page_tables.cache(fits, report.cache) if report.cache is not None else None,
         ledger=tuple(sheet(t) for t in (tables.ledger(report), tables.excluded(report), tables.claims(report))),
         notes=report.notes[:_NOTES],
@@ -159,14 +180,16 @@ def _tensors(count: int, table: tables.Table) -> Sheet:
     return Sheet(title, table.columns, table.rows, count - len(table.rows), "--format csv or json has every one")
 
 
-def _fit(fit: Fit, path: str) -> FitView:
-    bars = pictures.devices(fit)
+def _fit(fit: Fit, path: str, colours: Mapping[str, palette.Shade]) -> FitView:
+    bars = pictures.devices(fit, colours)
     return FitView(
         fit=fit,
         lead=sentences.lead(fit),
         bars=_charts(bars),
         description=pictures.described(bars),
+        legend=_used(s.shade for bar in bars for s in bar.shares if s.bytes > 0),
         devices=page_tables.devices(fit, path),
+        parts=page_tables.parts(fit, path),
         budgets=page_tables.budgets(fit, path),
     )
 
@@ -209,13 +232,14 @@ def _lines(reports: Sequence[Report]) -> list[Limit]:
 
 
 def _legend(cells: Sequence[Cell]) -> tuple[palette.Shade, ...]:
-    """The shades that a report's drawing uses, in the ramp's order."""
-    used = {cell_shade(c) for c in cells if c.bytes}
+    """The shades that a report's drawing uses."""
+    return _used(cell_shade(c) for c in cells if c.bytes)
+
+
+def _used(shades: Iterable[palette.Shade]) -> tuple[palette.Shade, ...]:
+    """Each shade once, in the palette's order."""
+    used = set(shades)
     return tuple(s for s in palette.SHADES if s in used)
-
-
-def _fills(reports: Sequence[Report]) -> tuple[palette.Shade, ...]:
-    return palette.FILLS[:6] if any(r.fits for r in reports) else ()
 
 
 def _whole(cells: Sequence[Cell]) -> int:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from inspector.model import Cell, Report
 from inspector.model.cache_model import Cache
-from inspector.model.fit_model import BUDGETS, Fit
+from inspector.model.fit_model import BUDGETS, Device, Fit
 from inspector.rollup import bits_per_weight, by_component, largest_first
 from inspector.show import tables
 from inspector.show.columns import Column
 from inspector.show.phrases import NONE, UNKNOWN, bits, counted, exact, sized
+from inspector.show.pictures import runs
 from inspector.show.sentences import contexts
 from inspector.show.treemap import cell_shade
 from inspector.units import both, percent
@@ -45,13 +46,17 @@ Entry = str | Figure | Key | Off
 
 
 class Sheet(NamedTuple):
-    """A table of the page; `cut` counts rows that were left out, `more` says where they are."""
+    """A table of the page; `cut` counts rows that were left out, `more` says where they are.
+
+    A `tight` one has so many figures that they may stand in two lines.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     cut: int = 0
     more: str = ""
+    tight: bool = False
 
 
 def sheet(table: tables.Table, most: int = 400, more: str = "--format json has them all") -> Sheet:
@@ -80,7 +85,9 @@ def components(report: Report) -> Sheet:
         Column("bits per weight", right=True),
         Column("stored as"),
     )
-    return Sheet("By component and precision", columns, tuple(rows[:600]), max(len(rows) - 600, 0), "--format json")
+    return Sheet(
+        "By component and precision", columns, tuple(rows[:600]), max(len(rows) - 600, 0), "--format json has them all"
+    )
 
 
 def _cell(cell: Cell, path: str, whole: int) -> tuple[Entry, ...]:
@@ -114,23 +121,49 @@ def totals(report: Report) -> Sheet:
 
 def devices(fit: Fit, path: str) -> Sheet:
     """The bars of a cluster in words."""
-    names = ("usable_bytes", "weights", "replicated_bytes", "cache", "overhead", "free")
+    further = sorted({tokens for device in fit.devices for tokens, _ in device.longer})
     rows: list[tuple[Entry, ...]] = []
     for i, device in enumerate(fit.devices):
-        values: list[tuple[str, int | None]] = [(n, getattr(device, n)) for n in names]
-        figures = [Figure(sized(v), v, f"{path}.devices.{i}.{n}") for n, v in values]
-        rows.append((f"{i + 1}", device.name, *figures))
+        place = f"{path}.devices.{i}"
+
+        def named(*names: str, of: Device = device, at: str = place) -> list[Entry]:
+            values: list[tuple[str, int | None]] = [(n, getattr(of, n)) for n in names]
+            return [Figure(sized(v), v, f"{at}.{n}") for n, v in values]
+
+        longer = {n: Figure(sized(v), v, f"{place}.longer.{k}.cache") for k, (n, v) in enumerate(device.longer)}
+        caches = [*named("cache"), *[longer.get(n, "does not fit") for n in further]]
+        weights = named("usable_bytes", "weights", "replicated_bytes")
+        rows.append((f"{i + 1}", device.name, *weights, *caches, *named("overhead", "free")))
     columns = (
         Column("device", right=True),
         Column("name"),
         Column("server budget", right=True),
         Column("weights", right=True),
         Column("of which copies", right=True),
-        Column(f"cache at {fit.context:,} tokens", right=True),
+        *[Column(f"cache at {tokens:,} tokens", right=True) for tokens in (fit.context, *further)],
         Column("kept back", right=True),
         Column("free", right=True),
     )
-    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows))
+    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows), tight=True)
+
+
+def parts(fit: Fit, path: str) -> Sheet:
+    """What each device holds, component by component; devices that show the same figures together."""
+    rows: list[tuple[Entry, ...]] = []
+    for run in runs(fit):
+        place = f"{path}.devices.{run.at}.components"
+        whose = f"{run.at + 1}" if run.size == 1 else f"{run.at + 1} to {run.at + run.size}, each"
+        for k, (name, size, again) in enumerate(fit.devices[run.at].parts):
+            sizes = ((size, "bytes"), (again, "replicated_bytes"))
+            rows.append((whose, name, *[Figure(both(n), n, f"{place}.{k}.{what}") for n, what in sizes]))
+    columns = (
+        Column("device"),
+        Column("component"),
+        Column("weights", right=True),
+        Column("of which copies", right=True),
+    )
+    title = f"Weights on each device of {fit.cluster}"
+    return Sheet(title, columns, tuple(rows[:400]), max(len(rows) - 400, 0), "--format json has them all")
 
 
 def budgets(fit: Fit, path: str) -> Sheet:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from inspector.model import Report
+from inspector.model import Cell, Report
 from inspector.model.fit_model import BUDGETS, Device, Fit
 from inspector.rollup import bits_per_weight, largest_first, parameters
 from inspector.show import palette
@@ -32,13 +33,11 @@ def shipped(report: Report, name: str = "as shipped") -> Bar:
     shares = []
     for component, cells in groups:
         size = sum(c.bytes for c in cells)
-        known = parameters(cells)
-        average = bits_per_weight(size, known)
-        shade = palette.shade(average, overhead_only=known == 0)
+        average = bits_per_weight(size, parameters(cells))
         words = f"{component}: {both(size)}, {percent(size, whole)}"
         if average is not None:
             words += f", {bits(average)} bits per weight"
-        shares.append(Share(component, size, shade, words))
+        shares.append(Share(component, size, _shade(cells), words))
     return Bar(name, both(whole), tuple(shares))
 
 
@@ -63,25 +62,54 @@ def beside(reports: Sequence[Report]) -> list[Bar]:
     return [shipped(r, f"[{i}] {r.repo}") for i, r in enumerate(reports, 1)]
 
 
-def devices(fit: Fit) -> list[Bar]:
-    """One bar per run of equal devices: weights, copies, cache, then what is free and kept back, or how much lacks."""
-    bars = []
-    at = 1
-    for device, run in groupby(fit.devices):
-        count = len(list(run))
-        last = at + count - 1
-        place = f"device {at}" if count == 1 else f"devices {at} to {last}, each"
-        bars.append(_device(f"{place}: {device.name}", device, fit))
-        at += count
-    return bars
+def shades(cells: Iterable[Cell]) -> dict[str, palette.Shade]:
+    """The colour of each component: that of its average."""
+    return {component: _shade(part) for component, part in largest_first(cells)}
 
 
-def _device(name: str, device: Device, fit: Fit) -> Bar:
+def _shade(cells: Sequence[Cell]) -> palette.Shade:
+    known = parameters(cells)
+    average = bits_per_weight(sum(c.bytes for c in cells), known)
+    return palette.shade(average, overhead_only=known == 0)
+
+
+class Run(NamedTuple):
+    """Devices in a row that show the same figures: the number of the first from 0, how many, and their bar."""
+
+    at: int
+    size: int
+    bar: Bar
+
+
+def devices(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) -> list[Bar]:
+    """One bar per run: weights by component, copies, cache, then what is free and kept back, or how much lacks."""
+    return [run.bar for run in runs(fit, colours)]
+
+
+def runs(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) -> list[Run]:
+    """The devices of a cluster, those that differ by no figure as shown together; `colours` are those of components."""
+    found = []
+    drawn = [(device.name, _device(device, fit, colours)) for device in fit.devices]
+    at = 0
+    for (name, _), group in groupby(drawn, key=lambda one: (one[0], (one[1].figure, *[s.hint for s in one[1].shares]))):
+        bars = [bar for _, bar in group]
+        place = f"device {at + 1}" if len(bars) == 1 else f"devices {at + 1} to {at + len(bars)}, each"
+        found.append(Run(at, len(bars), bars[0]._replace(name=f"{place}: {name}")))
+        at += len(bars)
+    return found
+
+
+def _weights(device: Device, colours: Mapping[str, palette.Shade]) -> list[Share]:
     own = device.weights - device.replicated_bytes
-    shares = [
-        Share("weights", own, _FILL["weights"], f"weights: {both(own)}"),
-        Share("copies", device.replicated_bytes, _FILL["copies"], f"copies: {both(device.replicated_bytes)}"),
-    ]
+    if not device.parts:
+        return [Share("weights", own, _FILL["weights"], f"weights: {both(own)}")]
+    parts = [(name, size - again) for name, size, again in device.parts]
+    return [Share(name, size, colours.get(name, palette.UNKNOWN), f"{name}: {both(size)}") for name, size in parts]
+
+
+def _device(device: Device, fit: Fit, colours: Mapping[str, palette.Shade]) -> Bar:
+    copies = device.replicated_bytes
+    shares = [*_weights(device, colours), Share("copies", copies, _FILL["copies"], f"copies: {both(copies)}")]
     if device.cache is not None:
         words = f"cache at {fit.context:,} tokens: {both(device.cache)}"
         shares.append(Share("cache", device.cache, _FILL["cache"], words))
@@ -90,7 +118,7 @@ def _device(name: str, device: Device, fit: Fit) -> Bar:
         left = device.free - sum(s.bytes for s in _longer(device))
         kept = Share("kept back", device.overhead, _FILL["kept"], f"kept back: {both(device.overhead)}")
         shares += [Share("free", left, _FILL["free"], f"free: {both(left)}"), kept]
-    return Bar(name, state(device), tuple(shares), (device.usable_bytes, device.usable_bytes + device.overhead))
+    return Bar("", state(device), tuple(shares), (device.usable_bytes, device.usable_bytes + device.overhead))
 
 
 def _longer(device: Device) -> list[Share]:

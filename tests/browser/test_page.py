@@ -72,6 +72,9 @@ def test_every_figure_is_the_one_of_the_json(flash: Report, opener: Opener) -> N
     told = {path for path, _, _ in figures}
     assert {"file_bytes", "tensor_bytes", "parameters", "fits.0.budgets.server.max_context"} <= told
     assert {f"fits.0.devices.{i}.free" for i in range(2)} <= told
+    for i, device in enumerate(document["fits"][0]["devices"]):
+        paths = {f"fits.0.devices.{i}.components.{k}.bytes" for k in range(len(device["components"]))}
+        assert len(paths) > 8 and paths <= told
     assert sum(p.endswith(".weight_bytes") for p in told) == sum(len(c["precisions"]) for c in document["components"])
 
 
@@ -107,6 +110,45 @@ AREAS = """() => {
             drawn: [seen.width, seen.height]};
   });
 }"""
+
+
+def test_bars_of_devices_are_stacked_from_the_json(flash: Report, opener: Opener) -> None:
+    (fit,) = json.loads(render("json", (flash,)))["reports"][0]["fits"]
+    for form, suffix in (("html", ".html"), ("svg", ".svg")):
+        bars = opener(render(form, (flash,)), suffix=suffix).evaluate(STACKS)
+        for device, bar in zip(fit["devices"], bars[-2:], strict=True):
+            parts = {c["component"]: c["bytes"] - c["replicated_bytes"] for c in device["components"]}
+            expected = [n for n in parts.values() if n] + [device["replicated_bytes"], device["cache"]]
+            assert [s["bytes"] for s in bar] == [n for n in expected if n]
+            scale = sum(s["width"] for s in bar) / (device["weights"] + device["cache"])
+            for share in bar:
+                assert share["width"] == pytest.approx(share["bytes"] * scale, rel=0.005)
+            assert [s["title"].partition(":")[0] for s in bar][: len(parts)][:2] == ["routed_experts", "memory"]
+
+
+STACKS = """() => {
+  const group = [...document.querySelectorAll('svg .bars')].filter(g => g.getClientRects().length).at(-1);
+  const rows = new Map();
+  for (const r of group.querySelectorAll('rect[data-bytes]')) {
+    const y = r.getAttribute('y');
+    rows.set(y, [...rows.get(y) || [], {bytes: Number(r.dataset.bytes), width: Number(r.getAttribute('width')),
+                                        title: r.querySelector('title').textContent}]);
+  }
+  return [...rows.values()];
+}"""
+
+
+def test_lines_across_bars_are_seen_on_every_colour(opener: Opener) -> None:
+    opened = opener(render("html", (WITH_FITS,)), color_scheme="dark")
+    script = """[...document.querySelectorAll('.tick, .mark')].map(
+        t => [t, t.previousElementSibling].map(l => getComputedStyle(l).stroke + l.getAttribute('x1')))"""
+    lines = opened.evaluate(script)
+    assert lines
+    for line, rim in lines:
+        # Light on dark at the same place, so that a light fill does not swallow it.
+        assert line.partition(")")[0] == "rgb(233, 236, 240"
+        assert rim.partition(")")[0] == "rgb(20, 23, 27"
+        assert line.partition(")")[2] == rim.partition(")")[2]
 
 
 def test_the_page_holds_on_paper(opener: Opener) -> None:

@@ -18,6 +18,7 @@ import pytest
 from inspector import cli
 from inspector.model import File, Report, TensorRow, Variant
 from inspector.render import render
+from inspector.show.lettering import spread
 from inspector.show.sentences import answer, command
 from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
 from tests.render.samples import HOSTILE, UNKNOWN, V41
@@ -154,6 +155,25 @@ def test_a_menu_is_bars_with_the_budgets_across() -> None:
     assert (
         "Too far beyond every set to be drawn: 2x dgx-spark, raw: 257.70 GB (240.00 GiB); 2x dgx-spark, server" in text
     )
+
+
+def test_a_picture_says_whose_devices_and_which_colours_it_shows() -> None:
+    text = render("svg", (WITH_FITS,))
+    words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+    assert "On 2x dgx-spark: does not fit; lines across: server budget, all memory shown" in words
+    assert "On 64x h100-80: fits; lines across: server budget, all memory shown" in words
+    assert {"over 3 to 5 bits", "cache", "free", "kept back by the budget"} <= set(words)
+    description = ElementTree.fromstring(text)[1].text or ""
+    assert "as shipped: 510.29 GB (475.24 GiB)." in description
+    assert "devices 1 to 2, each: dgx-spark: 152.48 GB (142.01 GiB) short." in description
+
+
+def test_a_legend_takes_as_many_lines_as_it_needs() -> None:
+
+    assert spread(["a", "b"], 1000.0)[1][1] == 0.0
+    places = spread(["word " * 5] * 6, 300.0)
+    assert len(set(places)) == 6
+    assert {x for x, _ in places} == {0.0}
 
 
 def test_an_output_that_cannot_be_written_ends_with_2_and_leaves_nothing(
