@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from inspector import __version__, answer
 from inspector.commands import COMMANDS, load
 from inspector.errors import InspectorError, UsageError
+from inspector.request import FORMATS, Request
 
 EXIT_STATUS = (
     ("0", "everything asked for holds"),
@@ -120,9 +121,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights; all: read every quant."
     ),
-    click.option(
-        "--format", "form", type=click.Choice(answer.FORMATS), help="By default what FILE's suffix says, else text."
-    ),
+    click.option("--format", "form", type=click.Choice(FORMATS), help="By default what FILE's suffix says, else text."),
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all."),
     click.option("--tensors", is_flag=True, help="List every stored tensor."),
     click.option("--match", metavar="GLOB", help="List the stored tensors whose name matches."),
@@ -170,7 +169,7 @@ def _inspect(**options: Any) -> int:
     REPO is org/name, org/name@revision, a Hub URL, a folder or a file. Only headers
     are read, never weights.
     """
-    return answer.run(answer.Request(**options))
+    return answer.run(Request(**options))
 
 
 def _command() -> Inspect:

@@ -18,6 +18,7 @@ ROWS: dict[str, set[str]] = {
     "escape": set(),
     "json_faults": set(),
     "model": set(),
+    "request": {"model"},
     "snapshot_file": set(),
     "units": set(),
     "cross_check": {"model"},
@@ -94,6 +95,7 @@ ROWS: dict[str, set[str]] = {
     },
     "menu": {"derived", "measure", "model"},
     "render": {"escape", "model", "noting", "rollup", "show"},
+    "repeating": {"address", "model", "request"},
     "sources": {
         "address",
         "contents",
@@ -131,6 +133,8 @@ ROWS: dict[str, set[str]] = {
         "output",
         "progress",
         "render",
+        "repeating",
+        "request",
         "snapshot_file",
         "sources",
     },
@@ -165,6 +169,7 @@ ROWS: dict[str, set[str]] = {
         "output",
         "progress",
         "quant",
+        "request",
         "saving",
         "show",
         "snapshots",
@@ -172,7 +177,7 @@ ROWS: dict[str, set[str]] = {
         "units",
         "verdict_render",
     },
-    "cli": {"answer", "commands", "errors"},
+    "cli": {"answer", "commands", "errors", "request"},
 }
 
 

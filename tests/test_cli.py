@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from inspector import __version__, answer, cli, output
+from inspector import __version__, cli, output, request
 from inspector.commands import COMMANDS, load
 from inspector.errors import MalformedFile, SourceError, UnsupportedFile, UsageError
 from inspector.model import Progress, Report
@@ -403,7 +403,7 @@ def test_every_command_loads_and_helps() -> None:
 
 
 def test_formats_are_those_of_the_renderers() -> None:
-    assert answer.FORMATS == FORMATS
+    assert request.FORMATS == FORMATS
 
 
 def test_version_and_schema(capsys: Capture) -> None:

@@ -78,10 +78,11 @@ class View:
     command: str
 
 
-def page(reports: Sequence[Report]) -> str:
-    """The HTML page of these reports."""
+def page(reports: Sequence[Report], commands: Sequence[str] = ()) -> str:
+    """The HTML page of these reports; `commands` give each again, made of the report alone where there are none."""
     largest = max([_whole(r.cells) for r in reports], default=0)
-    views = [_view(r, f"r{i}", largest) for i, r in enumerate(reports)]
+    lines = commands or [sentences.command(r, r.fits) for r in reports]
+    views = [_view(r, f"r{i}", largest, line) for i, (r, line) in enumerate(zip(reports, lines, strict=True))]
     several = len(reports) > 1
     return filled(
         "page.html.j2",
@@ -138,7 +139,7 @@ def _told(view: View) -> str:
     return " ".join([view.answer, *bars])
 
 
-def _view(report: Report, name: str, largest: int) -> View:
+def _view(report: Report, name: str, largest: int, command: str = "") -> View:
     fits = report.fits
     maps = _maps(report, largest)
     rows = report.tensor_rows
@@ -171,7 +172,7 @@ def _view(report: Report, name: str, largest: int) -> View:
         more_notes=max(len(report.notes) - _NOTES, 0),
         tensors=_tensors(len(rows), tables.tensors(shown)) if rows else None,
         cost=phrases.cost(report),
-        command=sentences.command(report, fits),
+        command=command,
     )
 
 
