@@ -109,8 +109,8 @@ def crashed(error: Exception, *, verbose: bool) -> int:
 def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Workload]) -> Report:
     from inspector.inspection import inspect
 
-    # A bar and trace lines would overwrite each other.
-    with shown(quiet=request.quiet or request.verbose) as progress:
+    # A bar and trace lines would overwrite each other, and a screen reader would read every change of it.
+    with shown(quiet=request.quiet or request.verbose or request.plain, first=f"listing {repo}") as progress:
         return inspect(
             repo,
             revision=request.revision,

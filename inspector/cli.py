@@ -152,7 +152,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Files read at once."),
     click.option("--offline", is_flag=True, help="Local files and the cache only."),
     click.option("--no-cache", is_flag=True, help="Read everything anew, and keep nothing of it."),
-    click.option("--plain", is_flag=True, help="No colours, no bars: for screen readers and logs."),
+    click.option("--plain", is_flag=True, help="No colours, bars or progress: for screen readers, logs."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
     click.option("-v", "--verbose", is_flag=True, help="Explain each request on standard error."),
 )
