@@ -34,9 +34,13 @@ class Key(NamedTuple):
 
 
 class Off(NamedTuple):
-    """A bar from the middle: right for too much, left for too little; as long as a half for 100 % and beyond."""
+    """A figure with a bar from the middle: right for too much, left for too little; a half is 100 % and beyond.
 
-    text: str
+    `words` say what the bar does.
+    """
+
+    figure: Figure
+    words: str
     offset: float
     width: float
     shade: str

@@ -13,7 +13,7 @@ from inspector.rollup import bits_per_weight, largest_first, parameters
 from inspector.show import palette
 from inspector.show.charts import Bar, Limit, Share
 from inspector.show.phrases import NONE, UNKNOWN, bits, many
-from inspector.units import both, percent
+from inspector.units import both, gb, percent
 
 _FILL: Final = {s.name: s for s in palette.FILLS}
 
@@ -148,8 +148,9 @@ def menu(report: Report) -> list[Bar]:
     for variant in report.menu[:_MOST]:
         size = variant.file_bytes
         average = bits_per_weight(variant.tensor_bytes, variant.parameters)
-        label = f"{bits(average)} bits per weight" if average is not None else ""
-        shares = () if size is None else (Share(label, size, palette.shade(average), label or UNKNOWN),)
+        label = f"{bits(average)} bits" if average is not None else ""
+        words = f"{bits(average)} bits per weight"
+        shares = () if size is None else (Share(label, size, palette.shade(average), words),)
         title = f"{variant.name} (default)" if variant.default else variant.name
         bars.append(Bar(title, both(size) if size is not None else UNKNOWN, shares))
     return bars
@@ -161,7 +162,8 @@ def limits(fits: Sequence[Fit]) -> list[Limit]:
     for fit in fits:
         for name in ("raw", "server"):
             size = fit.budget(name).usable_bytes
-            found.append(Limit(f"{fit.cluster}, {name}: {both(size)}", max(size, 0)))
+            words = f"{fit.cluster}, {name}"
+            found.append(Limit(f"{words}: {both(size)}", max(size, 0), f"{words}: {gb(size)}"))
     return found
 
 

@@ -138,6 +138,28 @@ STACKS = """() => {
 }"""
 
 
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_no_figure_is_broken_over_two_lines(flash: Report, width: int, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=width)
+    assert opened.evaluate("document.querySelectorAll('data').length") > 100
+    assert opened.evaluate(BROKEN) == []
+
+
+BROKEN = """() => {
+  const lines = e => new Set([...e.getClientRects()].map(r => Math.round(r.top))).size;
+  const pieces = d => d.children.length ? [...d.children] : [d];
+  return [...document.querySelectorAll('data')].flatMap(pieces).filter(e => lines(e) > 1).map(e => e.textContent);
+}"""
+
+
+def test_tables_of_flash_need_no_scrolling_on_a_wide_page(flash: Report, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=1160)
+    script = (
+        "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.innerText)"
+    )
+    assert opened.evaluate(script) == []
+
+
 def test_lines_across_bars_are_seen_on_every_colour(opener: Opener) -> None:
     opened = opener(render("html", (WITH_FITS,)), color_scheme="dark")
     script = """[...document.querySelectorAll('.tick, .mark')].map(

@@ -26,6 +26,13 @@ def test_silent_and_whole_at_every_width(name: str, opener: Opener) -> None:
     assert opened.evaluate("document.scripts.length") == 1
 
 
+def test_every_reason_is_seen_without_scrolling_on_a_wide_page(opener: Opener) -> None:
+    opened = opener(render("html", ALL), width=1160)
+    assert opened.evaluate(
+        "document.querySelector('.scroll').scrollWidth <= document.querySelector('.scroll').clientWidth"
+    )
+
+
 def test_a_verdict_is_chosen(opener: Opener) -> None:
     opened = opener(render("html", ALL))
     rows = opened.page.locator("tbody tr:visible")
