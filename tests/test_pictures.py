@@ -8,7 +8,7 @@ from inspector.inspection import inspect
 from inspector.show import pictures
 from inspector.show.charts import Bar
 from tests.loopback import LoopbackHub, load
-from tests.render.fits import GIB, MANY, SLOPED, TWO, device, fit
+from tests.render.fits import FIVE_HUNDRED, GIB, MANY, SLOPED, TWO, device, fit
 from tests.render.samples import UNKNOWN, V41
 
 
@@ -42,6 +42,23 @@ def test_weights_of_a_device_stand_by_component_and_copies_once() -> None:
     # The colours of the treemap: FP4 with its scales has 4.25 bits, FP8 8.01.
     assert [s.shade.name for s in bar.shares[:2]] == ["b4", "b8"]
     assert bar.shares[0].hint == "routed_experts: 32.21 GB (30.00 GiB)"
+
+
+def test_many_components_share_the_last_piece_of_a_bar() -> None:
+    (two, *_) = FIVE_HUNDRED.fits
+    (bar,) = pictures.devices(two, pictures.shades(FIVE_HUNDRED.cells))
+    labels = [s.label for s in bar.shares]
+    assert labels[15:18] == ["485 smaller", "copies", "cache"]
+    assert sum(s.bytes for s in bar.shares) == 120 * GIB
+    shipped = pictures.shipped(FIVE_HUNDRED)
+    assert len(shipped.shares) == 16
+    assert sum(s.bytes for s in shipped.shares) == FIVE_HUNDRED.tensor_bytes
+
+
+def test_of_many_bars_those_with_the_least_room_are_drawn() -> None:
+    found = pictures.runs(SLOPED)
+    assert [r.at for r in pictures.fullest(found, 16)] == list(range(48, 64))
+    assert pictures.fullest(found, 64) == found
 
 
 def test_devices_that_differ_by_a_byte_share_a_bar() -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from inspector.model import Cell, Report
 from inspector.model.cache_model import Cache
-from inspector.model.fit_model import BUDGETS, Device, Fit
+from inspector.model.fit_model import BUDGETS, Fit
 from inspector.rollup import bits_per_weight, by_component, largest_first
 from inspector.show import tables
 from inspector.show.columns import Column
 from inspector.show.phrases import NONE, UNKNOWN, bits, counted, exact, sized
-from inspector.show.pictures import runs
+from inspector.show.pictures import Run
 from inspector.show.sentences import contexts
 from inspector.show.treemap import cell_shade
 from inspector.units import both, percent
+
+_MOST: Final = 200
+"""Rows of a table of devices."""
+
+_ALL: Final = "--format json has them all"
+
+_SIZES: Final = ("usable_bytes", "weights", "replicated_bytes", "cache", "overhead", "free")
 
 
 class Figure(NamedTuple):
@@ -63,7 +70,7 @@ class Sheet(NamedTuple):
     tight: bool = False
 
 
-def sheet(table: tables.Table, most: int = 400, more: str = "--format json has them all") -> Sheet:
+def sheet(table: tables.Table, most: int = 400, more: str = _ALL) -> Sheet:
     """A table of words, at most `most` rows of it."""
     rows: tuple[tuple[Entry, ...], ...] = tuple(table.rows[:most])
     return Sheet(table.title, table.columns, rows, max(len(table.rows) - most, 0), more)
@@ -123,23 +130,19 @@ def totals(report: Report) -> Sheet:
     return Sheet("Totals", columns, tuple(rows))
 
 
-def devices(fit: Fit, path: str) -> Sheet:
+def devices(fit: Fit, path: str, found: Sequence[Run]) -> Sheet:
     """The bars of a cluster in words."""
-    further = sorted({tokens for device in fit.devices for tokens, _ in device.longer})
+    further = sorted({tokens for run in found for tokens, _ in run.device.longer})
     rows: list[tuple[Entry, ...]] = []
-    for i, device in enumerate(fit.devices):
-        place = f"{path}.devices.{i}"
-
-        def named(*names: str, of: Device = device, at: str = place) -> list[Entry]:
-            values: list[tuple[str, int | None]] = [(n, getattr(of, n)) for n in names]
-            return [Figure(sized(v), v, f"{at}.{n}") for n, v in values]
-
+    for run in found[:_MOST]:
+        device, place = run.device, f"{path}.devices.{run.at}"
+        sizes = {n: Figure(sized(getattr(device, n)), getattr(device, n), f"{place}.{n}") for n in _SIZES}
         longer = {n: Figure(sized(v), v, f"{place}.longer.{k}.cache") for k, (n, v) in enumerate(device.longer)}
-        caches = [*named("cache"), *[longer.get(n, "does not fit") for n in further]]
-        weights = named("usable_bytes", "weights", "replicated_bytes")
-        rows.append((f"{i + 1}", device.name, *weights, *caches, *named("overhead", "free")))
+        caches = [sizes["cache"], *[longer.get(n, "does not fit") for n in further]]
+        weights = [sizes[n] for n in ("usable_bytes", "weights", "replicated_bytes")]
+        rows.append((run.numbers, device.name, *weights, *caches, sizes["overhead"], sizes["free"]))
     columns = (
-        Column("device", right=True),
+        Column("device"),
         Column("name"),
         Column("server budget", right=True),
         Column("weights", right=True),
@@ -148,18 +151,17 @@ def devices(fit: Fit, path: str) -> Sheet:
         Column("kept back", right=True),
         Column("free", right=True),
     )
-    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows), tight=True)
+    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows), len(found) - len(rows), _ALL, tight=True)
 
 
-def parts(fit: Fit, path: str) -> Sheet:
+def parts(fit: Fit, path: str, found: Sequence[Run]) -> Sheet:
     """What each device holds, component by component; devices that show the same figures together."""
     rows: list[tuple[Entry, ...]] = []
-    for run in runs(fit):
+    for run in found:
         place = f"{path}.devices.{run.at}.components"
-        whose = f"{run.at + 1}" if run.size == 1 else f"{run.at + 1} to {run.at + run.size}, each"
-        for k, (name, size, again) in enumerate(fit.devices[run.at].parts):
+        for k, (name, size, again) in enumerate(run.device.parts):
             sizes = ((size, "bytes"), (again, "replicated_bytes"))
-            rows.append((whose, name, *[Figure(both(n), n, f"{place}.{k}.{what}") for n, what in sizes]))
+            rows.append((run.numbers, name, *[Figure(both(n), n, f"{place}.{k}.{what}") for n, what in sizes]))
     columns = (
         Column("device"),
         Column("component"),
@@ -167,7 +169,7 @@ def parts(fit: Fit, path: str) -> Sheet:
         Column("of which copies", right=True),
     )
     title = f"Weights on each device of {fit.cluster}"
-    return Sheet(title, columns, tuple(rows[:400]), max(len(rows) - 400, 0), "--format json has them all")
+    return Sheet(title, columns, tuple(rows[:_MOST]), max(len(rows) - _MOST, 0), _ALL)
 
 
 def budgets(fit: Fit, path: str) -> Sheet:

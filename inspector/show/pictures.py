@@ -20,6 +20,9 @@ _FILL: Final = {s.name: s for s in palette.FILLS}
 _MOST: Final = 64
 """Bars of variants in one menu; a longer one is continued by its table."""
 
+_PARTS: Final = 16
+"""Components in one bar; smaller ones share a piece."""
+
 
 def bf16_bytes(report: Report) -> int | None:
     """Two bytes for each parameter, without any scale; None where the parameters are unknown."""
@@ -38,7 +41,17 @@ def shipped(report: Report, name: str = "as shipped") -> Bar:
         if average is not None:
             words += f", {bits(average)} bits per weight"
         shares.append(Share(component, size, _shade(cells), words))
-    return Bar(name, both(whole), tuple(shares))
+    return Bar(name, both(whole), tuple(_fewer(shares)))
+
+
+def _fewer(shares: list[Share]) -> list[Share]:
+    """The shares, largest first, with those beyond the limit as one."""
+    rest = shares[_PARTS - 1 :]
+    if len(rest) < 2:
+        return shares
+    size = sum(s.bytes for s in rest)
+    words = f"{len(rest):,} smaller"
+    return [*shares[: _PARTS - 1], Share(words, size, palette.UNKNOWN, f"{words}: {both(size)}")]
 
 
 def ladder(report: Report, fits: Sequence[Fit]) -> list[Bar]:
@@ -74,11 +87,17 @@ def _shade(cells: Sequence[Cell]) -> palette.Shade:
 
 
 class Run(NamedTuple):
-    """Devices in a row that show the same figures: the number of the first from 0, how many, and their bar."""
+    """Devices in a row that show the same figures: the number of the first from 0, how many, it, and their bar."""
 
     at: int
     size: int
+    device: Device
     bar: Bar
+
+    @property
+    def numbers(self) -> str:
+        """Which devices these are, from 1: '3', or '3 to 8, each'."""
+        return f"{self.at + 1}" if self.size == 1 else f"{self.at + 1} to {self.at + self.size}, each"
 
 
 def devices(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) -> list[Bar]:
@@ -93,10 +112,24 @@ def runs(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) 
     at = 0
     for (name, _), group in groupby(drawn, key=lambda one: (one[0], (one[1].figure, *[s.hint for s in one[1].shares]))):
         bars = [bar for _, bar in group]
-        place = f"device {at + 1}" if len(bars) == 1 else f"devices {at + 1} to {at + len(bars)}, each"
-        found.append(Run(at, len(bars), bars[0]._replace(name=f"{place}: {name}")))
-        at += len(bars)
+        run = Run(at, len(bars), fit.devices[at], bars[0])
+        word = "device" if run.size == 1 else "devices"
+        found.append(run._replace(bar=run.bar._replace(name=f"{word} {run.numbers}: {name}")))
+        at += run.size
     return found
+
+
+def fullest(found: Sequence[Run], most: int) -> list[Run]:
+    """The runs with the least room, in their order."""
+    if len(found) <= most:
+        return list(found)
+
+    def room(run: Run) -> int:
+        device = run.device
+        return device.usable_bytes - device.weights if device.free is None else device.free
+
+    kept = {run.at for run in sorted(found, key=room)[:most]}
+    return [run for run in found if run.at in kept]
 
 
 def _weights(device: Device, colours: Mapping[str, palette.Shade]) -> list[Share]:
@@ -104,7 +137,7 @@ def _weights(device: Device, colours: Mapping[str, palette.Shade]) -> list[Share
     if not device.parts:
         return [Share("weights", own, _FILL["weights"], f"weights: {both(own)}")]
     parts = [(name, size - again) for name, size, again in device.parts]
-    return [Share(name, size, colours.get(name, palette.UNKNOWN), f"{name}: {both(size)}") for name, size in parts]
+    return _fewer([Share(n, size, colours.get(n, palette.UNKNOWN), f"{n}: {both(size)}") for n, size in parts])
 
 
 def _device(device: Device, fit: Fit, colours: Mapping[str, palette.Shade]) -> Bar:

@@ -16,7 +16,7 @@ from inspector.render import render
 from inspector.units import both
 from tests.browser.conftest import Opener
 from tests.loopback import LoopbackHub, load
-from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, WITH_FITS
+from tests.render.fits import CROWDED, EMPTY, FIVE_HUNDRED, LONG, MALICE, PRECISIONS, WITH_FITS
 from tests.render.samples import UNKNOWN, V41
 
 PAGES: dict[str, tuple[Report, ...]] = {
@@ -28,6 +28,7 @@ PAGES: dict[str, tuple[Report, ...]] = {
     "precisions": (PRECISIONS,),
     "empty": (EMPTY,),
     "long": (LONG,),
+    "five hundred": (FIVE_HUNDRED,),
     "beside": (WITH_FITS, replace(UNKNOWN, fits=WITH_FITS.fits), replace(MALICE, fits=MALICE.fits * 3)),
     "two": (UNKNOWN, EMPTY),
     "none": (),

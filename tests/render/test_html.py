@@ -20,11 +20,23 @@ from inspector.model import File, Report, TensorRow, Variant
 from inspector.render import render
 from inspector.show.lettering import spread
 from inspector.show.sentences import answer, command
-from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
+from tests.render.fits import CROWDED, EMPTY, FIVE_HUNDRED, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
 from tests.render.samples import HOSTILE, UNKNOWN, V41
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [(V41,), (WITH_FITS,), (CROWDED,), (UNKNOWN,), (MALICE,), (PRECISIONS,), (EMPTY,), (LONG,), (V41, MALICE), ()]
+ALL = [
+    (V41,),
+    (WITH_FITS,),
+    (CROWDED,),
+    (UNKNOWN,),
+    (MALICE,),
+    (PRECISIONS,),
+    (EMPTY,),
+    (LONG,),
+    (FIVE_HUNDRED,),
+    (V41, MALICE),
+    (),
+]
 
 
 class Elements(HTMLParser):
@@ -106,6 +118,16 @@ def test_half_a_million_tensors_make_a_page_in_a_second() -> None:
     assert len(text.encode()) < 1_000_000
     assert "499,000 more rows are left out here" in text
     assert "model.layers.499999.w" in text
+
+
+def test_five_hundred_components_on_64_unlike_devices_stay_a_page() -> None:
+    started = time.process_time()
+    text = render("html", (FIVE_HUNDRED,))
+    assert time.process_time() - started < 3
+    assert len(text.encode()) < 1_300_000
+    assert "485 smaller" in text
+    assert "48 more bars are left out, the tables have them." in text
+    assert "; those with the least room; lines across" in render("svg", (FIVE_HUNDRED,))
 
 
 def test_the_sections_stand_in_the_order_of_the_questions() -> None:
@@ -194,9 +216,11 @@ def test_plain_text_imports_no_page_and_no_template_engine() -> None:
     code = (
         "import sys; from inspector import cli; from tests.render.samples import V41;"
         "from inspector.render import render;"
-        "render('text', (V41,)); render('json', (V41,));"
+        "from tests.render.fits import WITH_FITS;"
+        "[render(form, found) for form in ('text', 'json') for found in ((V41,), (WITH_FITS,), (V41, V41))];"
         "print([m for m in sys.modules if m.split('.')[0] in ('jinja2', 'markupsafe', 'squarify')"
-        " or m in ('inspector.show.page', 'inspector.show.templating', 'inspector.show.treemap')])"
+        " or m.removeprefix('inspector.') in ('show.page', 'show.views', 'show.page_tables', 'show.pictures',"
+        " 'show.templating', 'show.treemap', 'show.palette', 'repeating')])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
