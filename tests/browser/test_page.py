@@ -174,10 +174,19 @@ def test_lines_across_bars_are_seen_on_every_colour(opener: Opener) -> None:
         assert line.partition(")")[2] == rim.partition(")")[2]
 
 
-def test_the_page_holds_on_paper(opener: Opener) -> None:
-    opened = opener(render("html", (WITH_FITS,)), width=718)
+@pytest.mark.parametrize("width", [718, 1040])
+def test_the_page_holds_on_paper(flash: Report, width: int, opener: Opener) -> None:
+    # A4 upright and across, 96 units to the inch and 10 mm of margin.
+    opened = opener(render("html", (flash,)), width=width)
     opened.page.emulate_media(media="print")
     assert opened.evaluate(OVERLAPS) == []
+    assert opened.evaluate(BROKEN) == []
+    # Nothing can be scrolled on paper.
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    drawn = (
+        "[...new Set([...document.querySelectorAll('figure > div')].filter(d => d.offsetParent).map(d => d.className))]"
+    )
+    assert opened.evaluate(drawn) == ["w-middle"]
     assert opened.evaluate("getComputedStyle(document.querySelector('.filter')).display") == "none"
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
 

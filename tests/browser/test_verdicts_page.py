@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from inspector.claim.claim_verdict import Verdicts
@@ -31,6 +33,16 @@ def test_every_reason_is_seen_without_scrolling_on_a_wide_page(opener: Opener) -
     assert opened.evaluate(
         "document.querySelector('.scroll').scrollWidth <= document.querySelector('.scroll').clientWidth"
     )
+
+
+def test_every_column_is_on_paper(opener: Opener) -> None:
+    # It asks for paper across: A4 is then 297 mm wide, less 10 mm of margin on each side.
+    opened = opener(render("html", ALL), width=1040)
+    opened.page.emulate_media(media="print")
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 1040
+    pdf = opened.page.pdf(prefer_css_page_size=True)
+    width, height = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", pdf).groups()  # type: ignore[union-attr]
+    assert float(width) > float(height)
 
 
 def test_a_verdict_is_chosen(opener: Opener) -> None:

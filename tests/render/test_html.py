@@ -158,7 +158,7 @@ def test_unknown_is_said_never_drawn_as_nothing() -> None:
     text = render("html", (UNKNOWN,))
     assert "INCOMPLETE" in text
     assert "The parameters are unknown, so there is no BF16 bar." in text
-    assert '<data value="" data-json="parameters">unknown</data>' in text
+    assert '<data class="nb" value="" data-json="parameters">unknown</data>' in text
     assert "The cache of one sequence is unknown" in text
     assert "No stored bytes are known, so nothing is drawn." in render("html", (EMPTY,))
 
