@@ -37,7 +37,7 @@ FILLS: Final[tuple[Shade, ...]] = (
     Shade("cache", "cache", "#e69f00", "#111111"),
     Shade("longer", "cache of longer contexts that still fit", "#f7d78a", "#111111"),
     Shade("free", "free", "#d9ead3", "#111111"),
-    Shade("kept", "kept back by the budget", "#c4c4c4", "#111111"),
+    Shade("kept", "kept back by the budget", "#8795a8", "#111111"),
     Shade("plain", "as if every weight had 16 bits", "#cfd8dc", "#111111"),
     Shade("budget", "budget", "#f0c9a0", "#111111"),
 )

@@ -18,7 +18,7 @@ _HALF: Final = 60.0
 _SHADES: Final = {
     "ok": "free",
     "wrong": "over",
-    "drifted": "cache",
+    "drifted": "copies",
     "unverifiable": palette.UNKNOWN.name,
     "malformed": palette.OVERHEAD.name,
 }
