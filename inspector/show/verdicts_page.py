@@ -62,8 +62,15 @@ def _row(one: Judged) -> tuple[Entry, ...]:
         value(kind, one.claimed) or one.claim.said.strip()[:80],
         value(kind, one.measured),
         "" if one.relative is None else _off(Figure(share(one.relative), relative), float(one.relative)),
-        one.reason or ", ".join(one.notes),
+        one.reason or ", ".join(one.notes) or _unexplained(one),
     )
+
+
+def _unexplained(one: Judged) -> str:
+    """What a wrong row says whose mistake arithmetic does not prove."""
+    if one.outcome != "wrong":
+        return ""
+    return "the headers say otherwise" if one.relative is None else "no known mistake explains the difference"
 
 
 def _off(figure: Figure, relative: float) -> Off | Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,14 @@ def test_a_verdict_is_chosen(opener: Opener) -> None:
     opened.page.get_by_label("Only verdict").select_option("")
     opened.page.get_by_label("Only rows with").fill("503")
     assert rows.count() == 1
+
+
+def test_each_wrong_row_says_why(opener: Opener) -> None:
+    rows = (one("wrong", "org/a", reason="GB taken for GiB"), one("wrong", "org/b"), one("ok", "org/c"))
+    no_figure = replace(one("wrong", "org/d"), relative=None)
+    opened = opener(render("html", Verdicts((*rows, no_figure))))
+    reasons = opened.page.locator("tbody td:last-child").all_inner_texts()
+    assert reasons == ["GB taken for GiB", "no known mistake explains the difference", "the headers say otherwise", ""]
 
 
 def test_a_difference_is_a_bar_as_long_as_it_is_large(opener: Opener) -> None:
