@@ -161,6 +161,14 @@ def test_tables_of_flash_need_no_scrolling_on_a_wide_page(flash: Report, opener:
     assert opened.evaluate(script) == []
 
 
+def test_figures_of_devices_and_contexts_are_seen_on_a_phone(flash: Report, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=360)
+    script = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth)"
+    cut = opened.evaluate(f"{script}.map(s => s.querySelector('caption').textContent)")
+    shown = {"Weights on each device of 2x dgx-spark", "Context on 2x dgx-spark", "Cache of one sequence", "Ledger"}
+    assert not shown & set(cut), cut
+
+
 def test_lines_across_bars_are_seen_on_every_colour(opener: Opener) -> None:
     opened = opener(render("html", (WITH_FITS,)), color_scheme="dark")
     script = """[...document.querySelectorAll('.tick, .mark')].map(

@@ -154,6 +154,13 @@ def test_the_command_to_repeat_it_is_pinned_and_quoted() -> None:
     )
 
 
+def test_a_report_alone_does_not_claim_one_placement_for_all() -> None:
+    other = replace(TWO, placement="pp")
+    words = command(V41, (TWO, other)).split()
+    assert "--placement" not in words
+    assert words[words.index("--engine") + 1] == "vllm"
+
+
 def test_unknown_is_said_never_drawn_as_nothing() -> None:
     text = render("html", (UNKNOWN,))
     assert "INCOMPLETE" in text
