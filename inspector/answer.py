@@ -12,71 +12,14 @@ from inspector import output, snapshot_file
 from inspector.errors import InspectorError, UsageError
 from inspector.escape import terminal
 from inspector.progress import shown
-from inspector.records import dataclass
+from inspector.request import Request
 
 if TYPE_CHECKING:
     from inspector.ahead import Ahead
     from inspector.model import Report
     from inspector.model.fit_model import Cluster, Workload
 
-FORMATS: Final = ("text", "json", "markdown", "csv", "html", "svg")
-"""What `--format` takes: `render.FORMATS`, written out so that `--help` need not import the report's values."""
-
 _FIT_STATUS: Final = {"fits": 0, "tight": 0, "does_not_fit": 1, "unknown": 3}
-
-_SUFFIXES: Final = (
-    (".json", "json"),
-    (".md", "markdown"),
-    (".markdown", "markdown"),
-    (".csv", "csv"),
-    (".html", "html"),
-    (".htm", "html"),
-    (".svg", "svg"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The options of one run, by the names that the command line gives them."""
-
-    repos: tuple[str, ...]
-    revision: str | None = None
-    repo_type: str | None = None
-    variant: str | None = None
-    form: str | None = None
-    output: str | None = None
-    tensors: bool = False
-    match: str | None = None
-    metadata: bool = False
-    token: str | None = None
-    endpoint: str | None = None
-    timeout: float | None = None
-    jobs: int | None = None
-    offline: bool = False
-    no_cache: bool = False
-    clusters: tuple[str, ...] = ()
-    context: int = 8192
-    sequences: int = 1
-    kv_dtype: str | None = None
-    engine: str | None = None
-    placement: str | None = None
-    utilization: float | None = None
-    reserve: str | None = None
-    offload: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    with_draft: bool = False
-    hardware: str | None = None
-    require_fit: bool = False
-    machines: tuple[Cluster, ...] = ()
-    plain: bool = False
-    quiet: bool = False
-    verbose: bool = False
-
-    @property
-    def format(self) -> str:
-        """The output asked for, else the one that the file's suffix names, else text."""
-        suffix = Path(self.output or "").suffix.lower()
-        return self.form or dict(_SUFFIXES).get(suffix, "text")
 
 
 def run(request: Request, ahead: Ahead | None = None) -> int:
@@ -88,20 +31,26 @@ def run(request: Request, ahead: Ahead | None = None) -> int:
     output.spare(request.output, request.repos)
     if request.require_fit and not request.clusters:
         raise UsageError("--require-fit", "says nothing without a cluster", 'Name one: --cluster "2x dgx-spark".')
-    reports, statuses = gather(request, ahead)
+    found, statuses = _gathered(request, ahead)
     if request.require_fit:
-        statuses |= {_FIT_STATUS[f.verdict] for r in reports for f in r.fits}
+        statuses |= {_FIT_STATUS[f.verdict] for _, r in found for f in r.fits}
     status = next(s for s in (2, 1, 3, 0) if s in statuses)
-    if reports or (request.format == "json" and request.output in (None, "-") and status == 3):
-        _show(reports, request)
+    if found or (request.format == "json" and request.output in (None, "-") and status == 3):
+        _show(found, request)
     elif request.output:
         complain(f"{request.output}: not written, since there is nothing to write")
     return status
 
 
-def gather(request: Request, ahead: Ahead | None = None) -> tuple[tuple[Report, ...], set[int]]:
+def gather(request: Request) -> tuple[tuple[Report, ...], set[int]]:
     """The reports that could be made, and the statuses met; what went wrong is said on standard error."""
-    reports: list[Report] = []
+    found, statuses = _gathered(request)
+    return tuple(report for _, report in found), statuses
+
+
+def _gathered(request: Request, ahead: Ahead | None = None) -> tuple[list[tuple[str, Report]], set[int]]:
+    """Each report with the word that asked for it."""
+    found: list[tuple[str, Report]] = []
     statuses = {0}
     outlook = _outlook(request)
     for number, repo in enumerate(each(request.repos)):
@@ -113,11 +62,11 @@ def gather(request: Request, ahead: Ahead | None = None) -> tuple[tuple[Report, 
         except Exception as error:
             statuses.add(crashed(error, verbose=request.verbose))
         else:
-            reports.append(report)
+            found.append((repo, report))
             if report.incomplete:
                 complain(f"{repo}: {_fault(report)}")
                 statuses.add(3)
-    return tuple(reports), statuses
+    return found, statuses
 
 
 def each(repos: Iterable[str]) -> Iterator[str]:
@@ -161,8 +110,8 @@ def crashed(error: Exception, *, verbose: bool) -> int:
 def _inspect(repo: str, request: Request, outlook: tuple[Sequence[Cluster], Workload], ahead: Ahead | None) -> Report:
     from inspector.inspection import inspect
 
-    # A bar and trace lines would overwrite each other.
-    with shown(quiet=request.quiet or request.verbose) as progress:
+    # A bar and trace lines would overwrite each other, and a screen reader would read every change of it.
+    with shown(quiet=request.quiet or request.verbose or request.plain, first=f"listing {repo}") as progress:
         return inspect(
             repo,
             revision=request.revision,
@@ -242,10 +191,17 @@ def _trace(line: str) -> None:
     output.say(terminal(line))
 
 
-def _show(reports: tuple[Report, ...], request: Request) -> None:
+def _show(found: Sequence[tuple[str, Report]], request: Request) -> None:
     from inspector.render import render
 
+    commands: list[str] = []
+    if request.format == "html":
+        from inspector.repeating import command
+
+        commands = [command(word, report, request) for word, report in found]
     to_file = request.output not in (None, "-")
     columns = output.PLAIN_WIDTH if to_file else output.width(sys.stdout)
     coloured = not to_file and output.colour(sys.stdout, os.environ, plain=request.plain)
-    output.emit(render(request.format, reports, width=columns, colour=coloured, bars=not request.plain), request.output)
+    reports = tuple(report for _, report in found)
+    text = render(request.format, reports, width=columns, colour=coloured, bars=not request.plain, commands=commands)
+    output.emit(text, request.output)

@@ -15,6 +15,7 @@ import click
 from inspector import __version__, answer
 from inspector.commands import COMMANDS, load
 from inspector.errors import InspectorError, UsageError
+from inspector.request import FORMATS, Request
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -126,9 +127,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--variant", metavar="NAME|PATH", help="Another of the repo's sets of weights; all: read every quant."
     ),
-    click.option(
-        "--format", "form", type=click.Choice(answer.FORMATS), help="By default what FILE's suffix says, else text."
-    ),
+    click.option("--format", "form", type=click.Choice(FORMATS), help="By default what FILE's suffix says, else text."),
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all."),
     click.option("--tensors", is_flag=True, help="List every stored tensor."),
     click.option("--match", metavar="GLOB", help="List the stored tensors whose name matches."),
@@ -159,7 +158,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Files read at once."),
     click.option("--offline", is_flag=True, help="Local files and the cache only."),
     click.option("--no-cache", is_flag=True, help="Read everything anew, and keep nothing of it."),
-    click.option("--plain", is_flag=True, help="No colours, no bars: for screen readers and logs."),
+    click.option("--plain", is_flag=True, help="No colours, bars or progress: for screen readers, logs."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
     click.option("-v", "--verbose", is_flag=True, help="Explain each request on standard error."),
 )
@@ -176,7 +175,7 @@ def _inspect(**options: Any) -> int:
     REPO is org/name, org/name@revision, a Hub URL, a folder or a file. Only headers
     are read, never weights.
     """
-    return answer.run(answer.Request(**options), click.get_current_context().obj)
+    return answer.run(Request(**options), click.get_current_context().obj)
 
 
 def _command() -> Inspect:

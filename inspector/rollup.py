@@ -20,11 +20,16 @@ def by_precision(cells: Iterable[Cell], component: str = "") -> tuple[Cell, ...]
 
 
 def by_component(cells: Iterable[Cell]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
-    """(component, its cells by precision) for the components present, in the fixed order of the contract."""
+    """(component, its cells by precision) for the components present, in the contract's order, others behind them."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.component, []).append(cell)
-    return tuple((name, by_precision(groups[name], name)) for name in sorted(groups, key=COMPONENTS.index))
+    return tuple((name, by_precision(groups[name], name)) for name in sorted(groups, key=_rank))
+
+
+def _rank(component: str) -> tuple[int, str]:
+    known = COMPONENTS.index(component) if component in COMPONENTS else len(COMPONENTS)
+    return known, component
 
 
 def largest_first(cells: Iterable[Cell]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:

@@ -19,6 +19,7 @@ ROWS: dict[str, set[str]] = {
     "json_faults": set(),
     "model": set(),
     "records": set(),
+    "request": {"model"},
     "snapshot_file": set(),
     "tasks": set(),
     "units": set(),
@@ -99,6 +100,7 @@ ROWS: dict[str, set[str]] = {
     },
     "menu": {"derived", "measure", "model"},
     "render": {"escape", "model", "noting", "rollup", "show"},
+    "repeating": {"address", "model", "request"},
     "sources": {
         "address",
         "contents",
@@ -141,6 +143,8 @@ ROWS: dict[str, set[str]] = {
         "output",
         "progress",
         "render",
+        "repeating",
+        "request",
         "snapshot_file",
         "sources",
     },
@@ -184,6 +188,7 @@ ROWS: dict[str, set[str]] = {
         "output",
         "progress",
         "quant",
+        "request",
         "saving",
         "show",
         "snapshots",
@@ -191,7 +196,7 @@ ROWS: dict[str, set[str]] = {
         "units",
         "verdict_render",
     },
-    "cli": {"ahead", "answer", "commands", "errors"},
+    "cli": {"ahead", "answer", "commands", "errors", "request"},
     "process": {"ahead", "cli"},
 }
 

@@ -42,6 +42,16 @@ def test_nothing_to_draw() -> None:
     assert chart([bar("a")], 100.0).rows[0].segments == ()
 
 
+def test_a_line_near_the_right_end_says_what_it_is_on_a_narrow_page() -> None:
+    limit = Limit("2x rtx-4090, raw: 51.51 GB (47.98 GiB)", 51_510, "2x rtx-4090, raw: 51.51 GB")
+    (narrow,) = chart([bar("BF16", 61_100)], 324.0, [limit]).marks
+    assert (narrow.label, narrow.anchor) == ("2x rtx-4090, raw: 51.51 GB", "end")
+    (wide,) = chart([bar("BF16", 61_100)], 1080.0, [limit]).marks
+    assert (wide.label, wide.anchor) == (limit.label, "end")
+    (left,) = chart([bar("BF16", 61_100)], 1080.0, [limit._replace(bytes=10)]).marks
+    assert (left.label, left.anchor) == (limit.label, "start")
+
+
 def test_limits_far_beyond_are_not_drawn() -> None:
     limits = [Limit("x", 300), Limit("y", 301)]
     assert near([bar("a", 100)], limits) == [limits[0]]

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from inspector import __version__, answer, cli, output
+from inspector import __version__, cli, output, request
 from inspector.commands import COMMANDS, load
 from inspector.errors import MalformedFile, SourceError, UnsupportedFile, UsageError
 from inspector.model import Progress, Report
@@ -404,7 +404,7 @@ def test_every_command_loads_and_helps() -> None:
 
 
 def test_formats_are_those_of_the_renderers() -> None:
-    assert answer.FORMATS == FORMATS
+    assert request.FORMATS == FORMATS
 
 
 def test_version_and_schema(capsys: Capture) -> None:
@@ -548,7 +548,7 @@ try inspect sch; try inspect ./s; try inspect --format js; try inspect schema --
 # --- on a terminal
 
 
-def on_a_terminal(*args: str, columns: int = 100, **environ: str) -> str:
+def on_a_terminal(*args: str, columns: int = 100, code: str = "", **environ: str) -> str:
     """What a terminal of that width receives from both streams."""
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here: nothing was tried on a terminal")
     fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
@@ -558,7 +558,7 @@ def on_a_terminal(*args: str, columns: int = 100, **environ: str) -> str:
     )
     keep = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM")}
     process = subprocess.Popen(
-        [sys.executable, "-c", FAKE.replace("return", PROGRESS), *args],
+        [sys.executable, "-c", FAKE.replace("return", code or PROGRESS), *args],
         stdin=slave,
         stdout=slave,
         stderr=slave,
@@ -625,6 +625,38 @@ def test_a_terminal_sees_progress_and_colours_in_its_width() -> None:
     assert "6.50 MB, waiting for x\\x1b.safetensors +2" in shown
     assert "\x1b[1mdeepseek-ai/DeepSeek-V4.1-Flash @ dba1be0a40aa\x1b[0m" in shown
     assert "of which overhead" in shown
+
+
+SLOW = """if options["progress"]:
+        time.sleep(1.1)
+        from inspector.model import Progress
+        options["progress"](Progress("read headers", 1, 2, 300))
+        time.sleep(1.2)
+    return"""
+
+
+def test_a_terminal_sees_what_is_waited_for_before_anything_is_known() -> None:
+    shown = on_a_terminal("org/" + "n" * 200, code=SLOW, columns=60)
+    lines = re.split("[\r\n]", shown)
+    (first, *more) = [line for line in lines if line.startswith("listing org/nnn")]
+    assert first.endswith("nnn [00:00]") and "…" in first
+    assert more
+    assert all(len(line) < 60 for line in [first, *more])
+    # The line is erased before the bar stands there, and the bar's clock runs while nothing comes in.
+    assert shown.index("\r\x1b[K") < shown.index("read headers:")
+    bars = [line for line in lines if line.startswith("read headers:")]
+    assert len(set(re.findall(r"\[(\d\d:\d\d)", " ".join(bars)))) > 1
+
+
+def test_what_is_quick_says_nothing_on_its_way() -> None:
+    assert "listing" not in on_a_terminal("org/name")
+
+
+@pytest.mark.parametrize("flag", ["-q", "--plain"])
+def test_quiet_and_plain_say_nothing_on_the_way(flag: str) -> None:
+    slow = "time.sleep(1)\n    return"
+    assert on_a_terminal("org/name", flag, "--plain", code=slow).startswith("deepseek-ai/DeepSeek-V4.1-Flash @ dba")
+    assert "listing org/name [00:00]" in on_a_terminal("org/name", code=slow)
 
 
 def test_quiet_plain_and_a_dumb_terminal() -> None:

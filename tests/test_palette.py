@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from pathlib import Path
 
 import pytest
 
-from inspector.show import palette
+from inspector.show import palette, verdicts_page
 
 STYLE = (Path(palette.__file__).parent / "templates" / "style.css").read_text()
 
@@ -55,6 +56,37 @@ def test_more_bits_are_darker_for_everyone(matrix: tuple[tuple[float, float, flo
             rgb = (max(r, 0.0), max(g, 0.0), max(b, 0.0))
         seen.append(luminance(rgb) + 0.05)
     assert all(a / b >= 1.3 for a, b in itertools.pairwise(seen)), seen
+
+
+def lab(colour: str, matrix: tuple[tuple[float, float, float], ...] | None) -> tuple[float, float, float]:
+    """CIE L*a*b* (1976, white D65) of a colour as someone sees it."""
+    rgb = linear(colour)
+    if matrix is not None:
+        r, g, b = (max(sum(m * c for m, c in zip(row, rgb, strict=True)), 0.0) for row in matrix)
+        rgb = (r, g, b)
+    red, green, blue = rgb
+    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047
+    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883
+    fx, fy, fz = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, luminance(rgb), z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+OUTCOMES = [s for s in palette.SHADES if s.name in verdicts_page._SHADES.values()]
+
+
+@pytest.mark.parametrize("matrix", [PROTAN, DEUTAN, None], ids=["protan", "deutan", "everyone"])
+@pytest.mark.parametrize(
+    "together",
+    [[*[s for _, s in palette.RAMP], palette.UNKNOWN, palette.OVERHEAD, *palette.FILLS[1:6]], OUTCOMES],
+    ids=["device", "verdicts"],
+)
+def test_colours_of_one_legend_are_told_apart(
+    together: list[palette.Shade], matrix: tuple[tuple[float, float, float], ...] | None
+) -> None:
+    assert len(together) >= 5
+    for one, other in itertools.combinations(together, 2):
+        # 2.3 is the least that an eye notices side by side (Mahy and others, 1994); these stand apart.
+        assert math.dist(lab(one.fill, matrix), lab(other.fill, matrix)) > 10, (one.name, other.name)
 
 
 def test_text_of_the_page_is_readable_in_light_dark_and_print() -> None:

@@ -8,7 +8,7 @@ from inspector.inspection import inspect
 from inspector.show import pictures
 from inspector.show.charts import Bar
 from tests.loopback import LoopbackHub, load
-from tests.render.fits import GIB, MANY, SLOPED, TWO, device, fit
+from tests.render.fits import FIVE_HUNDRED, GIB, MANY, SLOPED, TWO, device, fit
 from tests.render.samples import UNKNOWN, V41
 
 
@@ -27,6 +27,44 @@ def test_a_device_is_filled_to_the_last_byte() -> None:
     ]
     assert bar.limits == (96 * GIB, 120 * GIB)
     assert bar.figure == "48.32 GB (45.00 GiB) free"
+
+
+def test_weights_of_a_device_stand_by_component_and_copies_once() -> None:
+    parts = (("routed_experts", 30 * GIB, 0), ("attention", 15 * GIB, 2 * GIB), ("norm", 5 * GIB, 5 * GIB))
+    found = replace(device("x", 50 * GIB, GIB), replicated_bytes=7 * GIB, parts=parts)
+    colours = pictures.shades(V41.cells)
+    (bar,) = pictures.devices(fit("1x x", "fits", (found,), 8192), colours)
+    assert sizes(bar)[:4] == [
+        *[("routed_experts", 30 * GIB), ("attention", 13 * GIB)],
+        *[("copies", 7 * GIB), ("cache", GIB)],
+    ]
+    assert sum(n for _, n in sizes(bar)) == 120 * GIB
+    # The colours of the treemap: FP4 with its scales has 4.25 bits, FP8 8.01.
+    assert [s.shade.name for s in bar.shares[:2]] == ["b4", "b8"]
+    assert bar.shares[0].hint == "routed_experts: 32.21 GB (30.00 GiB)"
+
+
+def test_many_components_share_the_last_piece_of_a_bar() -> None:
+    (two, *_) = FIVE_HUNDRED.fits
+    (bar,) = pictures.devices(two, pictures.shades(FIVE_HUNDRED.cells))
+    labels = [s.label for s in bar.shares]
+    assert labels[15:18] == ["485 smaller", "copies", "cache"]
+    assert sum(s.bytes for s in bar.shares) == 120 * GIB
+    shipped = pictures.shipped(FIVE_HUNDRED)
+    assert len(shipped.shares) == 16
+    assert sum(s.bytes for s in shipped.shares) == FIVE_HUNDRED.tensor_bytes
+
+
+def test_of_many_bars_those_with_the_least_room_are_drawn() -> None:
+    found = pictures.runs(SLOPED)
+    assert [r.at for r in pictures.fullest(found, 16)] == list(range(48, 64))
+    assert pictures.fullest(found, 64) == found
+
+
+def test_devices_that_differ_by_a_byte_share_a_bar() -> None:
+    one, two = device("x", 50 * GIB, GIB), device("x", 50 * GIB + 1, GIB)
+    runs = pictures.runs(fit("3x x", "fits", (one, two, device("x", 40 * GIB, GIB)), 8192))
+    assert [(r.at, r.size, r.bar.name) for r in runs] == [(0, 2, "devices 1 to 2, each: x"), (2, 1, "device 3: x")]
 
 
 def test_a_device_without_room_shows_no_free_memory() -> None:

@@ -7,7 +7,7 @@ import pytest
 from inspector.model.fit_model import Device
 from inspector.show import proportions
 from inspector.show.columns import measure
-from tests.render.fits import BLIND, GIB, MANY, ONE, SLOPED, TWO, device
+from tests.render.fits import BLIND, GIB, MANY, ONE, SLOPED, TWO, device, fit
 from tests.render.samples import V41
 
 
@@ -46,6 +46,17 @@ def test_gauges_stand_below_each_other_and_fit(width: int) -> None:
 def test_the_fullest_device_decides() -> None:
     (line, *_) = proportions.gauges((SLOPED,), 100)
     assert line.endswith("65.00 GiB of 96.00 GiB: fits")
+
+
+def test_of_unlike_devices_the_one_with_the_least_room_decides() -> None:
+    large, small = device("h200", 60 * GIB, GIB, 120 * GIB), device("rtx-3090", 30 * GIB, GIB, 20 * GIB)
+    (line, *_) = proportions.gauges((fit("1x h200 + 1x rtx-3090", "does_not_fit", (large, small), 0),), 100)
+    assert line.endswith("31.00 GiB of 20.00 GiB: does not fit")
+
+
+def test_gauges_of_several_checkpoints_say_whose_they_are() -> None:
+    lines = proportions.gauges((TWO, MANY), 100, ("[1] ", "[2] "))
+    assert [line.partition("  ")[0] for line in lines[:2]] == ["[1] 2x dgx-spark", "[2] 64x h100-80"]
 
 
 def test_no_cluster_no_gauge() -> None:

@@ -92,7 +92,7 @@ def command(
 
     sheets = read()
     every = [c for sheet in sheets for c in sheet.claims]
-    with shown(quiet=quiet or options["verbose"]) as progress:
+    with shown(quiet=quiet or options["verbose"], first=f"reading what {len(every):,} claims are about") as progress:
         found = claims.gather(every, opened, endpoint=options["endpoint"], progress=progress)
         then = claims.gather(every, before, endpoint=options["endpoint"]) if before else None
 

@@ -10,6 +10,7 @@ import click
 
 from inspector import answer, output
 from inspector.errors import UsageError
+from inspector.request import Request
 
 
 @click.command("fit", context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,7 +49,7 @@ def command(repo: str, all_hardware: bool, form: str, path: str | None, **option
     machines = clusters(rows)
     if not machines:
         raise UsageError("--hardware", "there is no machine to ask about")
-    request = answer.Request((repo,), form=form, machines=machines, **options)
+    request = Request((repo,), form=form, machines=machines, **options)
     reports, statuses = answer.gather(request)
     for report in reports:
         found = survey(report, machines)

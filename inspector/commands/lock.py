@@ -70,7 +70,7 @@ def command(
             ", ".join(tables), "names no repo that can be locked", "`inspect check` says what is wrong with its rows."
         )
     old = _old(Path(path)) if update else None
-    with shown(quiet=quiet or options["verbose"]) as progress:
+    with shown(quiet=quiet or options["verbose"], first=f"recording {len(wanted):,} repos") as progress:
         found = record_all(wanted, opener(**options), progress)
     new = from_bytes(found.file(__version__), Path(path))
     lines = None if old is None else changes(old, new) or ("nothing changed",)

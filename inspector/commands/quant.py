@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from inspector import answer, output
+from inspector.request import Request
 
 
 @click.command("quant", context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,7 +44,7 @@ def command(
 
     output.check(path)
     quant.check(expect)
-    request = answer.Request(repos, form=form, output=path, **options)
+    request = Request(repos, form=form, output=path, **options)
     form = request.format if request.format in quant_page.FORMS else "text"
     reports, statuses = answer.gather(request)
     found = [quant.answer(r, expect) for r in reports]

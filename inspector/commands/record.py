@@ -77,7 +77,7 @@ def command(
     words = list(answer.each(repos))
     where = [address.parse(w, revision=revision, kind=repo_type, endpoint=options["endpoint"]) for w in words]
     wanted = dict.fromkeys(where, variants or (None,))
-    with shown(quiet=quiet or options["verbose"]) as progress:
+    with shown(quiet=quiet or options["verbose"], first=f"recording {len(wanted):,} repos") as progress:
         found = record_all(wanted, opener(**options), progress)
     usage = [e for r in found.recordings for e in r.problems if isinstance(e, UsageError)]
     if usage:

@@ -72,7 +72,7 @@ def command(
     if not subjects:
         raise UsageError("REPO", "there is none", "Name repos, or a mapping with `repos`.")
     fits = frozenset(s for _, s in subjects) if any(c.cluster for c in wanted) else frozenset()
-    with shown(quiet=quiet or options["verbose"]) as progress:
+    with shown(quiet=quiet or options["verbose"], first=f"reading {len(subjects):,} repos") as progress:
         found = claims.reports_for(
             [s for _, s in subjects], opener(**options), fits=fits, endpoint=options["endpoint"], progress=progress
         )

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from inspector.model import Json, Note
-from inspector.witness.declaration import EMPTY, SILENT, Declaration, Rules, Spoken
+from inspector.witness.declaration import EMPTY, SILENT, Declaration, Spoken
 from inspector.witness.places import METADATA, NESTS, descend, spoken
 from inspector.witness.witnesses import differences, kv_cache, tool
 

@@ -12,7 +12,7 @@ from inspector.fitting.fit_plan import Plan, blocked
 from inspector.fitting.resident import resident
 from inspector.model import Footprint, Slice
 from inspector.model.cache_model import Cache, UnknownCache
-from inspector.model.fit_model import BUDGETS, Answer, Budget, Cluster, Device, Fit, Hardware, Placement, Workload
+from inspector.model.fit_model import BUDGETS, Answer, Budget, Cluster, Device, Fit, Hardware, Part, Placement, Workload
 from inspector.records import replace
 
 FAR: Final = 1 << 40
@@ -69,7 +69,7 @@ def fit(
         budgets=budgets if not problem else tuple(replace(b, max_context=None) for b in budgets),
         devices=()
         if incomplete and not footprint.slices
-        else tuple(_devices(shown, context, None if problem or survey else budgets[-1].max_context)),
+        else tuple(_devices(shown, context, None if problem else budgets[-1].max_context, survey=survey)),
         min_units=units,
         stops_at=None if problem or incomplete else _stops(shown, limit),
         assumptions=()
@@ -173,20 +173,23 @@ def _verdict(plan: Plan, context: int, problem: str, incomplete: bool) -> Answer
     return "tight" if plan.holds("tight", context) else "does_not_fit"
 
 
-def _devices(plan: Plan, context: int, most: int | None) -> list[Device]:
-    """The devices at a context; `most` is the largest that the server budget allows."""
+def _devices(plan: Plan, context: int, most: int | None, *, survey: bool) -> list[Device]:
+    """The devices at a context; `most` is the largest that the server budget allows. A survey draws none of them."""
     found = []
     loads = plan.loads(context)
     known = plan.caches(loads, context)
     held: Sequence[int | None] = [None] * len(loads) if known is None else known
-    further = {n: plan.caches(loads, n) for n in sorted({*_SHOWN, most or 0}) if context < n <= (most or 0)}
+    contexts = () if survey else sorted({*_SHOWN, most or 0})
+    further = {n: plan.caches(loads, n) for n in contexts if context < n <= (most or 0)}
+    parts: list[list[Part]] = [[] for _ in loads] if survey else plan.parts(loads)
     for at, (hardware, load, cache, usable) in enumerate(
         zip(plan.devices, loads, held, plan.usable("server"), strict=True)
     ):
         free = None if cache is None else usable - load.weights - cache
         over = hardware.visible_bytes - usable
         longer = tuple((n, sizes[at]) for n, sizes in further.items() if sizes is not None)
-        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free, longer))
+        more = (longer, tuple(parts[at]))
+        found.append(Device(hardware.id, usable, load.weights, load.replicated, cache, over, free, *more))
     return found
 
 

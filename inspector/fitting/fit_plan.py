@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
 from inspector.fitting.engines import Engine
+from inspector.fitting.parts import sharded_parts, staged_parts
 from inspector.fitting.placement import Load, Stages, balanced, by_memory, even, sharded, stages
 from inspector.model import Slice
 from inspector.model.cache_model import Cache, LayerCache, UnknownCache
-from inspector.model.fit_model import Hardware, Placement, Workload
+from inspector.model.fit_model import Hardware, Part, Placement, Workload
 from inspector.records import dataclass, replace
 
 _HELD: Final = {"tp": ("copied",), "ep": ("copied",), "dp": ("copied", "split", "kv_heads")}
@@ -137,16 +138,32 @@ class Plan:
 
     @cached_property
     def _pieces(self) -> list[Slice]:
-        heads = {at: n for at, layer in enumerate(self._main_layers) if (n := kv_heads(layer))}
-        least = min(heads.values(), default=0)
         sums: dict[Slice, int] = {}
-        for piece in self.slices:
-            # Layers share alike: a few sums instead of hundreds of slices, with the KV heads in the layer's place.
-            at = heads.get(-1 if piece.layer is None else piece.layer, least) if piece.share == "kv_heads" else 0
-            part = "memory" if piece.component == "memory" else ""
-            key = Slice(at, piece.share, part, 0, piece.experts)
+        for piece, key in self._alike():
             sums[key] = sums.get(key, 0) + piece.bytes
         return [k._replace(bytes=n) for k, n in sums.items()]
+
+    def _alike(self) -> Iterator[tuple[Slice, Slice]]:
+        """Each slice with what all that share like it have in common: a few sums do instead of hundreds of slices.
+
+        Layers share alike, with the KV heads in the layer's place; components do, but for memory tables.
+        """
+        heads = {at: n for at, layer in enumerate(self._main_layers) if (n := kv_heads(layer))}
+        least = min(heads.values(), default=0)
+        for piece in self.slices:
+            at = heads.get(-1 if piece.layer is None else piece.layer, least) if piece.share == "kv_heads" else 0
+            part = "memory" if piece.component == "memory" else ""
+            yield piece, Slice(at, piece.share, part, 0, piece.experts)
+
+    def parts(self, loads: Sequence[Load]) -> list[list[Part]]:
+        """What each of these loads is made of."""
+        if self.placement in ("pp", "layers"):
+            return staged_parts(self.slices, loads, tied=len(loads) > 1 and self._stages.tied > 0)
+        mixes: dict[Slice, Counter[str]] = {}
+        for piece, key in self._alike():
+            mixes.setdefault(key, Counter())[piece.component] += piece.bytes
+        pieces = [(key._replace(bytes=mix.total()), mix) for key, mix in mixes.items()]
+        return sharded_parts(pieces, self.placement, len(loads))
 
     def least_devices(self, budget: str, context: int) -> int | None:
         """A count of the first device below which it cannot hold, for a search to start at; None where none can.

@@ -37,27 +37,27 @@ def sharded(slices: Sequence[Slice], placement: Placement, devices: int) -> list
     weights = [0] * devices
     copies = [0] * devices
     for piece in slices:
-        for rank, (size, again) in enumerate(_shares(piece, placement, devices)):
+        for rank, (size, again) in enumerate(shares(piece, placement, devices)):
             weights[rank] += size
             copies[rank] += size if again else 0
     return [Load(w, c) for w, c in zip(weights, copies, strict=True)]
 
 
-def _shares(piece: Slice, placement: Placement, devices: int) -> list[tuple[int, bool]]:
+def shares(piece: Slice, placement: Placement, devices: int) -> list[tuple[int, bool]]:
     """(bytes, held by an earlier rank too) for each rank."""
     if piece.share == "experts" and placement != "tp":
-        return [(size, False) for size in _dealt(piece.bytes, piece.experts or devices, devices)]
+        return [(size, False) for size in dealt(piece.bytes, piece.experts or devices, devices)]
     if piece.component != "memory" and (piece.share == "copied" or (placement == "dp" and piece.share != "experts")):
         return [(piece.bytes, rank > 0) for rank in range(devices)]
     heads = (piece.layer or 0) if piece.share == "kv_heads" else 0
     if 0 < heads < devices:
-        parts = _dealt(piece.bytes, heads, heads)
+        parts = dealt(piece.bytes, heads, heads)
         of = [rank * heads // devices for rank in range(devices)]
         return [(parts[head], rank > 0 and of[rank - 1] == head) for rank, head in enumerate(of)]
-    return [(size, False) for size in _dealt(piece.bytes, devices, devices)]
+    return [(size, False) for size in dealt(piece.bytes, devices, devices)]
 
 
-def _dealt(size: int, units: int, devices: int) -> list[int]:
+def dealt(size: int, units: int, devices: int) -> list[int]:
     """`size` bytes in `units` equal parts dealt to devices, the first ones taking what is left over."""
     each, left = divmod(units, devices)
     ends = [0]
@@ -82,7 +82,7 @@ class Stages:
 
     def ends(self, devices: int) -> list[int]:
         """Bytes that each device holds besides layers."""
-        sizes = _dealt(self.everywhere, devices, devices)
+        sizes = dealt(self.everywhere, devices, devices)
         sizes[0] += self.first
         sizes[-1] += self.last + (self.tied if devices > 1 else 0)
         return sizes

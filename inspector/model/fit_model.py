@@ -15,6 +15,9 @@ HardwareKind = Literal["discrete", "unified", "apple"]
 Placement = Literal["tp", "pp", "ep", "dp", "layers"]
 Answer = Literal["fits", "tight", "does_not_fit", "unknown"]
 
+Part = tuple[str, int, int]
+"""A component on one device: its name, its bytes there, and how many of these another device before it holds too."""
+
 KINDS: tuple[HardwareKind, ...] = ("discrete", "unified", "apple")
 PLACEMENTS: tuple[Placement, ...] = ("tp", "pp", "ep", "dp", "layers")
 BUDGETS = ("raw", "tight", "server")
@@ -106,9 +109,10 @@ class Budget:
 class Device:
     """One device under the server budget: `usable_bytes` - `weights` - `cache` = `free`, which may be negative.
 
-    `replicated_bytes` are those of `weights` that another device holds too, `overhead` is what the budget keeps back
-    of the visible memory. `cache` and `free` are None where the cache is unknown. `longer` are (tokens, bytes of cache)
-    for 8,192, 131,072 and the largest context, where that is more than asked and still fits.
+    `replicated_bytes` are those of `weights` that a device before it holds too, `overhead` is what the budget keeps
+    back of the visible memory. `cache` and `free` are None where the cache is unknown. `longer` are (tokens, bytes of
+    cache) for 8,192, 131,072 and the largest context, where that is more than asked and still fits. `parts` sum to
+    `weights` and `replicated_bytes`, the largest first; empty in a survey of many machines.
     """
 
     name: str
@@ -119,6 +123,7 @@ class Device:
     overhead: int
     free: int | None
     longer: tuple[tuple[int, int], ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from inspector.model import Cell, Json, Report, TensorRow, Variant
 from inspector.model.cache_model import Cache
-from inspector.model.fit_model import Fit
+from inspector.model.fit_model import Device, Fit
 from inspector.rollup import bits_per_weight, by_component, by_precision, parameters
 
 SCHEMA_VERSION = 1
@@ -181,6 +181,20 @@ def _number(value: Fraction) -> int | float:
     return value.numerator if value.denominator == 1 else float(value)
 
 
+def _device(device: Device) -> Json:
+    return {
+        "name": device.name,
+        "usable_bytes": device.usable_bytes,
+        "weights": device.weights,
+        "replicated_bytes": device.replicated_bytes,
+        "components": [{"component": n, "bytes": size, "replicated_bytes": again} for n, size, again in device.parts],
+        "cache": device.cache,
+        "longer": [{"context": tokens, "cache": size} for tokens, size in device.longer],
+        "overhead": device.overhead,
+        "free": device.free,
+    }
+
+
 def _fit(found: Fit) -> Json:
     return {
         "cluster": found.cluster,
@@ -198,18 +212,7 @@ def _fit(found: Fit) -> Json:
             }
             for b in found.budgets
         },
-        "devices": [
-            {
-                "name": d.name,
-                "usable_bytes": d.usable_bytes,
-                "weights": d.weights,
-                "replicated_bytes": d.replicated_bytes,
-                "cache": d.cache,
-                "overhead": d.overhead,
-                "free": d.free,
-            }
-            for d in found.devices
-        ],
+        "devices": [_device(d) for d in found.devices],
         "headroom_bytes": found.headroom_bytes,
         "max_context": found.max_context,
         "min_units": found.min_units,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from inspector.escape import terminal
 from inspector.model import Note, Report
@@ -12,6 +13,9 @@ from inspector.show import fit_tables, key_table, phrases, proportions, tables
 from inspector.show.columns import cut, fitting, join, layout, measure, wrap
 from inspector.show.fit_tables import Section
 from inspector.show.tables import Table
+
+if TYPE_CHECKING:
+    from inspector.model.fit_model import Fit
 
 _LONGEST = 600
 """Characters of one phrase or note: beyond that it is a repo's text that runs away, and its middle is cut."""
@@ -29,7 +33,7 @@ def render(reports: tuple[Report, ...], *, width: int = 80, colour: bool = False
     """
     width = max(width, 20)
     paint: Paint = _painted if colour else _plain
-    blocks = _beside(reports, width, paint) if len(reports) > 1 else None
+    blocks = _beside(reports, width, paint, bars=bars) if len(reports) > 1 else None
     if blocks is None:
         blocks = [block for report in reports for block in _single(report, width, paint, bars=bars)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n" if blocks else ""
@@ -49,12 +53,16 @@ def _single(report: Report, width: int, paint: Paint, *, bars: bool) -> list[lis
 def _drawn(report: Report, width: int, paint: Paint) -> list[list[str]]:
     """Where the bytes are, and how full each cluster is."""
     shares = proportions.bars(report.cells, width)
-    full = proportions.gauges(report.fits, width)
     blocks = [[paint(cut("Where the bytes are", width), "heading"), *shares]] if shares else []
-    return [*blocks, [paint(cut("The fullest device of each cluster", width), "heading"), *full]] if full else blocks
+    return [*blocks, *_gauges([("", f) for f in report.fits], width, paint)]
 
 
-def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[str]] | None:
+def _gauges(fits: Sequence[tuple[str, Fit]], width: int, paint: Paint) -> list[list[str]]:
+    full = proportions.gauges([f for _, f in fits], width, [mark for mark, _ in fits])
+    return [[paint(cut("The fullest device of each cluster", width), "heading"), *full]] if full else []
+
+
+def _beside(reports: tuple[Report, ...], width: int, paint: Paint, *, bars: bool) -> list[list[str]] | None:
     """The reports as columns, None where these do not fit."""
     marks = [f"[{i}]" for i in range(1, len(reports) + 1)]
     table = _escaped(tables.figures(reports, [f"{m} {r.repo}" for m, r in zip(marks, reports, strict=True)]))
@@ -65,6 +73,9 @@ def _beside(reports: tuple[Report, ...], width: int, paint: Paint) -> list[list[
     blocks = []
     for mark, report in zip(marks, reports, strict=True):
         blocks.append(_headline(report, width, paint, mark + " "))
+    if bars:
+        fits = [(f"{mark} ", f) for mark, report in zip(marks, reports, strict=True) for f in report.fits]
+        blocks += _gauges(fits, width, paint)
     blocks.append(_table(table, width, paint, escaped=True))
     for mark, report in zip(marks, reports, strict=True):
         if report.menu:

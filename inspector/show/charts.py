@@ -32,10 +32,11 @@ class Bar(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """A line across all bars, with its words."""
+    """A line across all bars, with its words; `short` are those for where there is less room."""
 
     label: str
     bytes: int
+    short: str = ""
 
 
 class Segment(NamedTuple):
@@ -134,7 +135,9 @@ def _marks(limits: Sequence[Limit], width: float, scale: float) -> tuple[Mark, .
     """Each limit's label on a line of its own, in an order in which no line crosses the label of another."""
 
     def left(limit: Limit) -> bool:
-        return lettering.width(limit.label) <= limit.bytes * scale - 6
+        room = limit.bytes * scale - 6
+        # Where neither side has room for all of it, the wider one shows more.
+        return lettering.width(limit.label) <= room or room > width / 2
 
     # Lines start at their label: those with words on the right ascend, below them those with words on the left descend.
     ordered = sorted((x for x in limits if not left(x)), key=lambda x: x.bytes)
@@ -145,5 +148,6 @@ def _marks(limits: Sequence[Limit], width: float, scale: float) -> tuple[Mark, .
 def _mark(limit: Limit, at: int, width: float, scale: float, *, left: bool) -> Mark:
     x = limit.bytes * scale
     room = x - 6 if left else width - x - 6
-    label = lettering.cut(limit.label, room)
+    label = limit.label if lettering.width(limit.label) <= room else limit.short or limit.label
+    label = lettering.cut(label, room)
     return Mark(x, at * _MARK + 13, x - 5 if left else x + 5, label, "end" if left else "start")

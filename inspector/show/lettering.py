@@ -58,6 +58,19 @@ def lines(text: str, room: float, most: int) -> list[str]:
     return [*found, cut(" ".join(words), room)] if words or not found else found
 
 
+def spread(labels: Sequence[str], room: float) -> list[tuple[float, float]]:
+    """Where each entry of a legend begins, a square and its label, in as many lines as they need."""
+    x = y = 0.0
+    found = []
+    for label in labels:
+        wide = 19 + width(label)
+        if x and x + wide > room:
+            x, y = 0.0, y + 21
+        found.append((x, y))
+        x += wide + 18
+    return found
+
+
 def within(texts: Sequence[str], x: float, y: float, wide: float, high: float) -> tuple[Line, ...]:
     """The lines that fit into a rectangle, first things first; the first may be cut, figures never are."""
     room = wide - 2 * _INSET

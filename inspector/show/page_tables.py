@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from inspector.model import Cell, Report
 from inspector.model.cache_model import Cache
@@ -12,9 +12,17 @@ from inspector.rollup import bits_per_weight, by_component, largest_first
 from inspector.show import tables
 from inspector.show.columns import Column
 from inspector.show.phrases import NONE, UNKNOWN, bits, counted, exact, sized
+from inspector.show.pictures import Run
 from inspector.show.sentences import contexts
 from inspector.show.treemap import cell_shade
 from inspector.units import both, percent
+
+_MOST: Final = 200
+"""Rows of a table of devices."""
+
+_ALL: Final = "--format json has them all"
+
+_SIZES: Final = ("usable_bytes", "weights", "replicated_bytes", "cache", "overhead", "free")
 
 
 class Figure(NamedTuple):
@@ -33,9 +41,13 @@ class Key(NamedTuple):
 
 
 class Off(NamedTuple):
-    """A bar from the middle: right for too much, left for too little; as long as a half for 100 % and beyond."""
+    """A figure with a bar from the middle: right for too much, left for too little; a half is 100 % and beyond.
 
-    text: str
+    `words` say what the bar does.
+    """
+
+    figure: Figure
+    words: str
     offset: float
     width: float
     shade: str
@@ -45,16 +57,20 @@ Entry = str | Figure | Key | Off
 
 
 class Sheet(NamedTuple):
-    """A table of the page; `cut` counts rows that were left out, `more` says where they are."""
+    """A table of the page; `cut` counts rows that were left out, `more` says where they are.
+
+    A `tight` one has so many figures that they may stand in two lines.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     cut: int = 0
     more: str = ""
+    tight: bool = False
 
 
-def sheet(table: tables.Table, most: int = 400, more: str = "--format json has them all") -> Sheet:
+def sheet(table: tables.Table, most: int = 400, more: str = _ALL) -> Sheet:
     """A table of words, at most `most` rows of it."""
     rows: tuple[tuple[Entry, ...], ...] = tuple(table.rows[:most])
     return Sheet(table.title, table.columns, rows, max(len(table.rows) - most, 0), more)
@@ -80,7 +96,9 @@ def components(report: Report) -> Sheet:
         Column("bits per weight", right=True),
         Column("stored as"),
     )
-    return Sheet("By component and precision", columns, tuple(rows[:600]), max(len(rows) - 600, 0), "--format json")
+    return Sheet(
+        "By component and precision", columns, tuple(rows[:600]), max(len(rows) - 600, 0), "--format json has them all"
+    )
 
 
 def _cell(cell: Cell, path: str, whole: int) -> tuple[Entry, ...]:
@@ -112,25 +130,46 @@ def totals(report: Report) -> Sheet:
     return Sheet("Totals", columns, tuple(rows))
 
 
-def devices(fit: Fit, path: str) -> Sheet:
+def devices(fit: Fit, path: str, found: Sequence[Run]) -> Sheet:
     """The bars of a cluster in words."""
-    names = ("usable_bytes", "weights", "replicated_bytes", "cache", "overhead", "free")
+    further = sorted({tokens for run in found for tokens, _ in run.device.longer})
     rows: list[tuple[Entry, ...]] = []
-    for i, device in enumerate(fit.devices):
-        values: list[tuple[str, int | None]] = [(n, getattr(device, n)) for n in names]
-        figures = [Figure(sized(v), v, f"{path}.devices.{i}.{n}") for n, v in values]
-        rows.append((f"{i + 1}", device.name, *figures))
+    for run in found[:_MOST]:
+        device, place = run.device, f"{path}.devices.{run.at}"
+        sizes = {n: Figure(sized(getattr(device, n)), getattr(device, n), f"{place}.{n}") for n in _SIZES}
+        longer = {n: Figure(sized(v), v, f"{place}.longer.{k}.cache") for k, (n, v) in enumerate(device.longer)}
+        caches = [sizes["cache"], *[longer.get(n, "does not fit") for n in further]]
+        weights = [sizes[n] for n in ("usable_bytes", "weights", "replicated_bytes")]
+        rows.append((run.numbers, device.name, *weights, *caches, sizes["overhead"], sizes["free"]))
     columns = (
-        Column("device", right=True),
+        Column("device"),
         Column("name"),
         Column("server budget", right=True),
         Column("weights", right=True),
         Column("of which copies", right=True),
-        Column(f"cache at {fit.context:,} tokens", right=True),
+        *[Column(f"cache at {tokens:,} tokens", right=True) for tokens in (fit.context, *further)],
         Column("kept back", right=True),
         Column("free", right=True),
     )
-    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows))
+    return Sheet(f"Devices of {fit.cluster}", columns, tuple(rows), len(found) - len(rows), _ALL, tight=True)
+
+
+def parts(fit: Fit, path: str, found: Sequence[Run]) -> Sheet:
+    """What each device holds, component by component; devices that show the same figures together."""
+    rows: list[tuple[Entry, ...]] = []
+    for run in found:
+        place = f"{path}.devices.{run.at}.components"
+        for k, (name, size, again) in enumerate(run.device.parts):
+            sizes = ((size, "bytes"), (again, "replicated_bytes"))
+            rows.append((run.numbers, name, *[Figure(both(n), n, f"{place}.{k}.{what}") for n, what in sizes]))
+    columns = (
+        Column("device"),
+        Column("component"),
+        Column("weights", right=True),
+        Column("of which copies", right=True),
+    )
+    title = f"Weights on each device of {fit.cluster}"
+    return Sheet(title, columns, tuple(rows[:_MOST]), max(len(rows) - _MOST, 0), _ALL)
 
 
 def budgets(fit: Fit, path: str) -> Sheet:

@@ -33,11 +33,11 @@ OVERHEAD: Final = Shade("b-none", "serves no weight", "#6b6b6b", "#ffffff")
 
 FILLS: Final[tuple[Shade, ...]] = (
     Shade("weights", "weights", "#0072b2", "#ffffff"),
-    Shade("copies", "weights held by other devices too", "#56b4e9", "#111111"),
+    Shade("copies", "copies of weights that another device holds", "#56b4e9", "#111111"),
     Shade("cache", "cache", "#e69f00", "#111111"),
     Shade("longer", "cache of longer contexts that still fit", "#f7d78a", "#111111"),
     Shade("free", "free", "#d9ead3", "#111111"),
-    Shade("kept", "kept back by the budget", "#c4c4c4", "#111111"),
+    Shade("kept", "kept back by the budget", "#8795a8", "#111111"),
     Shade("plain", "as if every weight had 16 bits", "#cfd8dc", "#111111"),
     Shade("budget", "budget", "#f0c9a0", "#111111"),
 )

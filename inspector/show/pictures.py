@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from inspector.model import Report
+from inspector.model import Cell, Report
 from inspector.model.fit_model import BUDGETS, Device, Fit
 from inspector.rollup import bits_per_weight, largest_first, parameters
 from inspector.show import palette
 from inspector.show.charts import Bar, Limit, Share
 from inspector.show.phrases import NONE, UNKNOWN, bits, many
-from inspector.units import both, percent
+from inspector.units import both, gb, percent
 
 _FILL: Final = {s.name: s for s in palette.FILLS}
 
 _MOST: Final = 64
 """Bars of variants in one menu; a longer one is continued by its table."""
+
+_PARTS: Final = 16
+"""Components in one bar; smaller ones share a piece."""
 
 
 def bf16_bytes(report: Report) -> int | None:
@@ -32,14 +36,22 @@ def shipped(report: Report, name: str = "as shipped") -> Bar:
     shares = []
     for component, cells in groups:
         size = sum(c.bytes for c in cells)
-        known = parameters(cells)
-        average = bits_per_weight(size, known)
-        shade = palette.shade(average, overhead_only=known == 0)
+        average = bits_per_weight(size, parameters(cells))
         words = f"{component}: {both(size)}, {percent(size, whole)}"
         if average is not None:
             words += f", {bits(average)} bits per weight"
-        shares.append(Share(component, size, shade, words))
-    return Bar(name, both(whole), tuple(shares))
+        shares.append(Share(component, size, _shade(cells), words))
+    return Bar(name, both(whole), tuple(_fewer(shares)))
+
+
+def _fewer(shares: list[Share]) -> list[Share]:
+    """The shares, largest first, with those beyond the limit as one."""
+    rest = shares[_PARTS - 1 :]
+    if len(rest) < 2:
+        return shares
+    size = sum(s.bytes for s in rest)
+    words = f"{len(rest):,} smaller"
+    return [*shares[: _PARTS - 1], Share(words, size, palette.UNKNOWN, f"{words}: {both(size)}")]
 
 
 def ladder(report: Report, fits: Sequence[Fit]) -> list[Bar]:
@@ -63,25 +75,74 @@ def beside(reports: Sequence[Report]) -> list[Bar]:
     return [shipped(r, f"[{i}] {r.repo}") for i, r in enumerate(reports, 1)]
 
 
-def devices(fit: Fit) -> list[Bar]:
-    """One bar per run of equal devices: weights, copies, cache, then what is free and kept back, or how much lacks."""
-    bars = []
-    at = 1
-    for device, run in groupby(fit.devices):
-        count = len(list(run))
-        last = at + count - 1
-        place = f"device {at}" if count == 1 else f"devices {at} to {last}, each"
-        bars.append(_device(f"{place}: {device.name}", device, fit))
-        at += count
-    return bars
+def shades(cells: Iterable[Cell]) -> dict[str, palette.Shade]:
+    """The colour of each component: that of its average."""
+    return {component: _shade(part) for component, part in largest_first(cells)}
 
 
-def _device(name: str, device: Device, fit: Fit) -> Bar:
+def _shade(cells: Sequence[Cell]) -> palette.Shade:
+    known = parameters(cells)
+    average = bits_per_weight(sum(c.bytes for c in cells), known)
+    return palette.shade(average, overhead_only=known == 0)
+
+
+class Run(NamedTuple):
+    """Devices in a row that show the same figures: the number of the first from 0, how many, it, and their bar."""
+
+    at: int
+    size: int
+    device: Device
+    bar: Bar
+
+    @property
+    def numbers(self) -> str:
+        """Which devices these are, from 1: '3', or '3 to 8, each'."""
+        return f"{self.at + 1}" if self.size == 1 else f"{self.at + 1} to {self.at + self.size}, each"
+
+
+def devices(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) -> list[Bar]:
+    """One bar per run: weights by component, copies, cache, then what is free and kept back, or how much lacks."""
+    return [run.bar for run in runs(fit, colours)]
+
+
+def runs(fit: Fit, colours: Mapping[str, palette.Shade] = MappingProxyType({})) -> list[Run]:
+    """The devices of a cluster, those that differ by no figure as shown together; `colours` are those of components."""
+    found = []
+    drawn = [(device.name, _device(device, fit, colours)) for device in fit.devices]
+    at = 0
+    for (name, _), group in groupby(drawn, key=lambda one: (one[0], (one[1].figure, *[s.hint for s in one[1].shares]))):
+        bars = [bar for _, bar in group]
+        run = Run(at, len(bars), fit.devices[at], bars[0])
+        word = "device" if run.size == 1 else "devices"
+        found.append(run._replace(bar=run.bar._replace(name=f"{word} {run.numbers}: {name}")))
+        at += run.size
+    return found
+
+
+def fullest(found: Sequence[Run], most: int) -> list[Run]:
+    """The runs with the least room, in their order."""
+    if len(found) <= most:
+        return list(found)
+
+    def room(run: Run) -> int:
+        device = run.device
+        return device.usable_bytes - device.weights if device.free is None else device.free
+
+    kept = {run.at for run in sorted(found, key=room)[:most]}
+    return [run for run in found if run.at in kept]
+
+
+def _weights(device: Device, colours: Mapping[str, palette.Shade]) -> list[Share]:
     own = device.weights - device.replicated_bytes
-    shares = [
-        Share("weights", own, _FILL["weights"], f"weights: {both(own)}"),
-        Share("copies", device.replicated_bytes, _FILL["copies"], f"copies: {both(device.replicated_bytes)}"),
-    ]
+    if not device.parts:
+        return [Share("weights", own, _FILL["weights"], f"weights: {both(own)}")]
+    parts = [(name, size - again) for name, size, again in device.parts]
+    return _fewer([Share(n, size, colours.get(n, palette.UNKNOWN), f"{n}: {both(size)}") for n, size in parts])
+
+
+def _device(device: Device, fit: Fit, colours: Mapping[str, palette.Shade]) -> Bar:
+    copies = device.replicated_bytes
+    shares = [*_weights(device, colours), Share("copies", copies, _FILL["copies"], f"copies: {both(copies)}")]
     if device.cache is not None:
         words = f"cache at {fit.context:,} tokens: {both(device.cache)}"
         shares.append(Share("cache", device.cache, _FILL["cache"], words))
@@ -90,7 +151,7 @@ def _device(name: str, device: Device, fit: Fit) -> Bar:
         left = device.free - sum(s.bytes for s in _longer(device))
         kept = Share("kept back", device.overhead, _FILL["kept"], f"kept back: {both(device.overhead)}")
         shares += [Share("free", left, _FILL["free"], f"free: {both(left)}"), kept]
-    return Bar(name, state(device), tuple(shares), (device.usable_bytes, device.usable_bytes + device.overhead))
+    return Bar("", state(device), tuple(shares), (device.usable_bytes, device.usable_bytes + device.overhead))
 
 
 def _longer(device: Device) -> list[Share]:
@@ -120,8 +181,9 @@ def menu(report: Report) -> list[Bar]:
     for variant in report.menu[:_MOST]:
         size = variant.file_bytes
         average = bits_per_weight(variant.tensor_bytes, variant.parameters)
-        label = f"{bits(average)} bits per weight" if average is not None else ""
-        shares = () if size is None else (Share(label, size, palette.shade(average), label or UNKNOWN),)
+        label = f"{bits(average)} bits" if average is not None else ""
+        words = f"{bits(average)} bits per weight"
+        shares = () if size is None else (Share(label, size, palette.shade(average), words),)
         title = f"{variant.name} (default)" if variant.default else variant.name
         bars.append(Bar(title, both(size) if size is not None else UNKNOWN, shares))
     return bars
@@ -133,7 +195,8 @@ def limits(fits: Sequence[Fit]) -> list[Limit]:
     for fit in fits:
         for name in ("raw", "server"):
             size = fit.budget(name).usable_bytes
-            found.append(Limit(f"{fit.cluster}, {name}: {both(size)}", max(size, 0)))
+            words = f"{fit.cluster}, {name}"
+            found.append(Limit(f"{words}: {both(size)}", max(size, 0), f"{words}: {gb(size)}"))
     return found
 
 

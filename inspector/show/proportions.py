@@ -38,18 +38,23 @@ def bars(cells: Sequence[Cell], width: int) -> list[str]:
     return lines
 
 
-def gauges(fits: Sequence[Fit], width: int) -> list[str]:
-    """One line per cluster: its fullest device as a bar from nothing to all memory, or to the need beyond it."""
-    found = [(fit, max(fit.devices, key=_need)) for fit in fits if fit.devices]
+def gauges(fits: Sequence[Fit], width: int, marks: Sequence[str] = ()) -> list[str]:
+    """One line per cluster: its fullest device as a bar from nothing to all memory, or to the need beyond it.
+
+    `marks` say of each fit whose it is, where several checkpoints are asked about.
+    """
+    named = [(f"{mark}{fit.cluster}", fit) for mark, fit in zip(marks or [""] * len(fits), fits, strict=True)]
+    # The one with the least room: a large device may hold more than a small one, and still have more left.
+    found = [(n, f, max(f.devices, key=lambda d: _need(d) - d.usable_bytes)) for n, f in named if f.devices]
     if not found:
         return []
-    tails = [f"{gib(_need(d))} of {gib(d.usable_bytes)}: {f.verdict.replace('_', ' ')}" for f, d in found]
-    label = min(max(measure(fit.cluster) for fit, _ in found), max(width // 4, 8))
+    tails = [f"{gib(_need(d))} of {gib(d.usable_bytes)}: {f.verdict.replace('_', ' ')}" for _, f, d in found]
+    label = min(max(measure(name) for name, _, _ in found), max(width // 4, 8))
     room = min(width - label - max(map(len, tails)) - 6, WIDEST)
     lines = []
-    for (fit, device), tail in zip(found, tails, strict=True):
+    for (name, _, device), tail in zip(found, tails, strict=True):
         middle = f"  [{gauge(device, room)}]  " if room >= 8 else "  "
-        lines.append(cut(f"{_padded(fit.cluster, label)}{middle}{tail}", width))
+        lines.append(cut(f"{_padded(name, label)}{middle}{tail}", width))
     return [*lines, *wrap(f"  {KEY}", width, "  ")] if room >= 8 else lines
 
 

@@ -52,14 +52,20 @@ def room(tokens: int | None) -> str:
 
 
 def command(report: Report, fits: Sequence[Fit]) -> str:
-    """A line for a shell that inspects the same commit, variant and clusters again."""
+    """A line for a shell that inspects the same commit, variant and clusters again, as far as a report tells.
+
+    What was offloaded, left out or reserved is in no report: whoever knows what was asked makes the line of that.
+    """
     words = ["inspect", f"{report.repo}@{report.revision}" if report.revision else report.repo]
     if report.variant:
         words += ["--variant", report.variant]
     for fit in fits:
         words += ["--cluster", fit.cluster]
     if fits:
-        words += ["--context", str(fits[0].context), "--engine", fits[0].engine, "--placement", fits[0].placement]
+        words += ["--context", str(fits[0].context)]
+        for flag, named in (("--engine", {f.engine for f in fits}), ("--placement", {f.placement for f in fits})):
+            # Clusters that differ in it were not told which: each took its own.
+            words += [flag, *named] if len(named) == 1 else []
         if fits[0].sequences > 1:
             words += ["--sequences", str(fits[0].sequences)]
         if fits[0].kv_dtype:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,7 +41,6 @@ def _environment() -> Environment:
     made.filters["short"] = _short
     made.filters["num"] = _number
     made.filters["fit"] = _fit
-    made.filters["spread"] = _spread
     style, script = _text("style.css") + palette.css(), _text("script.js")
     made.globals.update(
         version=__version__,
@@ -75,15 +73,6 @@ def _short(value: str, width: int = 120) -> str:
 
 def _fit(value: str, width: float, strong: bool = False) -> str:
     return lettering.cut(value, width, strong=strong)
-
-
-def _spread(shades: Sequence[palette.Shade]) -> list[tuple[palette.Shade, float]]:
-    """Where each entry of a legend begins on its line."""
-    at, found = 0.0, []
-    for shade in shades:
-        found.append((shade, at))
-        at += 19 + lettering.width(shade.label) + 18
-    return found
 
 
 def _number(value: float) -> str:

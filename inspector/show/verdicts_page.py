@@ -18,7 +18,7 @@ _HALF: Final = 60.0
 _SHADES: Final = {
     "ok": "free",
     "wrong": "over",
-    "drifted": "cache",
+    "drifted": "copies",
     "unverifiable": palette.UNKNOWN.name,
     "malformed": palette.OVERHEAD.name,
 }
@@ -37,7 +37,6 @@ def html_verdicts(verdicts: Verdicts) -> str:
         Column("claimed", right=True),
         Column("measured", right=True),
         Column("off by", right=True),
-        Column("difference"),
         Column("reason"),
     )
     cost = verdicts.cost
@@ -62,16 +61,22 @@ def _row(one: Judged) -> tuple[Entry, ...]:
         quantity(one),
         value(kind, one.claimed) or one.claim.said.strip()[:80],
         value(kind, one.measured),
-        Figure(share(one.relative), relative) if relative is not None else "",
-        _off(relative),
-        one.reason or ", ".join(one.notes),
+        "" if one.relative is None else _off(Figure(share(one.relative), relative), float(one.relative)),
+        one.reason or ", ".join(one.notes) or _unexplained(one),
     )
 
 
-def _off(relative: float | None) -> Off | str:
-    if not relative:
+def _unexplained(one: Judged) -> str:
+    """What a wrong row says whose mistake arithmetic does not prove."""
+    if one.outcome != "wrong":
         return ""
+    return "the headers say otherwise" if one.relative is None else "no known mistake explains the difference"
+
+
+def _off(figure: Figure, relative: float) -> Off | Figure:
+    if not relative:
+        return figure
     width = min(abs(relative), 1.0) * _HALF
     words = f"{abs(relative):.3g} of the measured figure too {'much' if relative > 0 else 'little'}"
     shade = palette.OVER if relative > 0 else palette.UNDER
-    return Off(words, _HALF if relative > 0 else _HALF - width, width, shade.name)
+    return Off(figure, words, _HALF if relative > 0 else _HALF - width, width, shade.name)

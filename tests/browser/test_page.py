@@ -16,7 +16,7 @@ from inspector.render import render
 from inspector.units import both
 from tests.browser.conftest import Opener
 from tests.loopback import LoopbackHub, load
-from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, WITH_FITS
+from tests.render.fits import CROWDED, EMPTY, FIVE_HUNDRED, LONG, MALICE, PRECISIONS, WITH_FITS
 from tests.render.samples import UNKNOWN, V41
 
 PAGES: dict[str, tuple[Report, ...]] = {
@@ -28,6 +28,7 @@ PAGES: dict[str, tuple[Report, ...]] = {
     "precisions": (PRECISIONS,),
     "empty": (EMPTY,),
     "long": (LONG,),
+    "five hundred": (FIVE_HUNDRED,),
     "beside": (WITH_FITS, replace(UNKNOWN, fits=WITH_FITS.fits), replace(MALICE, fits=MALICE.fits * 3)),
     "two": (UNKNOWN, EMPTY),
     "none": (),
@@ -72,6 +73,9 @@ def test_every_figure_is_the_one_of_the_json(flash: Report, opener: Opener) -> N
     told = {path for path, _, _ in figures}
     assert {"file_bytes", "tensor_bytes", "parameters", "fits.0.budgets.server.max_context"} <= told
     assert {f"fits.0.devices.{i}.free" for i in range(2)} <= told
+    for i, device in enumerate(document["fits"][0]["devices"]):
+        paths = {f"fits.0.devices.{i}.components.{k}.bytes" for k in range(len(device["components"]))}
+        assert len(paths) > 8 and paths <= told
     assert sum(p.endswith(".weight_bytes") for p in told) == sum(len(c["precisions"]) for c in document["components"])
 
 
@@ -109,10 +113,88 @@ AREAS = """() => {
 }"""
 
 
-def test_the_page_holds_on_paper(opener: Opener) -> None:
-    opened = opener(render("html", (WITH_FITS,)), width=718)
+def test_bars_of_devices_are_stacked_from_the_json(flash: Report, opener: Opener) -> None:
+    (fit,) = json.loads(render("json", (flash,)))["reports"][0]["fits"]
+    for form, suffix in (("html", ".html"), ("svg", ".svg")):
+        bars = opener(render(form, (flash,)), suffix=suffix).evaluate(STACKS)
+        for device, bar in zip(fit["devices"], bars[-2:], strict=True):
+            parts = {c["component"]: c["bytes"] - c["replicated_bytes"] for c in device["components"]}
+            expected = [n for n in parts.values() if n] + [device["replicated_bytes"], device["cache"]]
+            assert [s["bytes"] for s in bar] == [n for n in expected if n]
+            scale = sum(s["width"] for s in bar) / (device["weights"] + device["cache"])
+            for share in bar:
+                assert share["width"] == pytest.approx(share["bytes"] * scale, rel=0.005)
+            assert [s["title"].partition(":")[0] for s in bar][: len(parts)][:2] == ["routed_experts", "memory"]
+
+
+STACKS = """() => {
+  const group = [...document.querySelectorAll('svg .bars')].filter(g => g.getClientRects().length).at(-1);
+  const rows = new Map();
+  for (const r of group.querySelectorAll('rect[data-bytes]')) {
+    const y = r.getAttribute('y');
+    rows.set(y, [...rows.get(y) || [], {bytes: Number(r.dataset.bytes), width: Number(r.getAttribute('width')),
+                                        title: r.querySelector('title').textContent}]);
+  }
+  return [...rows.values()];
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_no_figure_is_broken_over_two_lines(flash: Report, width: int, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=width)
+    assert opened.evaluate("document.querySelectorAll('data').length") > 100
+    assert opened.evaluate(BROKEN) == []
+
+
+BROKEN = """() => {
+  const lines = e => new Set([...e.getClientRects()].map(r => Math.round(r.top))).size;
+  const pieces = d => d.children.length ? [...d.children] : [d];
+  return [...document.querySelectorAll('data')].flatMap(pieces).filter(e => lines(e) > 1).map(e => e.textContent);
+}"""
+
+
+def test_tables_of_flash_need_no_scrolling_on_a_wide_page(flash: Report, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=1160)
+    script = (
+        "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.innerText)"
+    )
+    assert opened.evaluate(script) == []
+
+
+def test_figures_of_devices_and_contexts_are_seen_on_a_phone(flash: Report, opener: Opener) -> None:
+    opened = opener(render("html", (flash,)), width=360)
+    script = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth)"
+    cut = opened.evaluate(f"{script}.map(s => s.querySelector('caption').textContent)")
+    shown = {"Weights on each device of 2x dgx-spark", "Context on 2x dgx-spark", "Cache of one sequence", "Ledger"}
+    assert not shown & set(cut), cut
+
+
+def test_lines_across_bars_are_seen_on_every_colour(opener: Opener) -> None:
+    opened = opener(render("html", (WITH_FITS,)), color_scheme="dark")
+    script = """[...document.querySelectorAll('.tick, .mark')].map(
+        t => [t, t.previousElementSibling].map(l => getComputedStyle(l).stroke + l.getAttribute('x1')))"""
+    lines = opened.evaluate(script)
+    assert lines
+    for line, rim in lines:
+        # Light on dark at the same place, so that a light fill does not swallow it.
+        assert line.partition(")")[0] == "rgb(233, 236, 240"
+        assert rim.partition(")")[0] == "rgb(20, 23, 27"
+        assert line.partition(")")[2] == rim.partition(")")[2]
+
+
+@pytest.mark.parametrize("width", [718, 1040])
+def test_the_page_holds_on_paper(flash: Report, width: int, opener: Opener) -> None:
+    # A4 upright and across, 96 units to the inch and 10 mm of margin.
+    opened = opener(render("html", (flash,)), width=width)
     opened.page.emulate_media(media="print")
     assert opened.evaluate(OVERLAPS) == []
+    assert opened.evaluate(BROKEN) == []
+    # Nothing can be scrolled on paper.
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    drawn = (
+        "[...new Set([...document.querySelectorAll('figure > div')].filter(d => d.offsetParent).map(d => d.className))]"
+    )
+    assert opened.evaluate(drawn) == ["w-middle"]
     assert opened.evaluate("getComputedStyle(document.querySelector('.filter')).display") == "none"
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
 

@@ -48,3 +48,19 @@ def cells_of_many_precisions(count: int = 500) -> tuple[Cell, ...]:
 PRECISIONS: Report = replace(V41, cells=cells_of_many_precisions())
 EMPTY: Report = replace(V41, cells=(Cell("norm", "bf16", 16.0, ("BF16",), (), 1, 0, 0, 0),), tensor_bytes=0)
 LONG: Report = replace(V41, repo="org/" + "m" * 1000, variant="v" * 1000)
+
+
+def _five_hundred() -> Report:
+    """As many components, on two devices that are alike and on 64 that are not."""
+    sizes = [(i * 7_919 % 997 + 1) * 100_000 for i in range(500)]
+    cells = tuple(Cell(f"part_{i}", "bf16", 16.0, ("BF16",), (), 1, n // 2, n, 0) for i, n in enumerate(sizes))
+    parts = tuple((c.component, c.bytes, c.bytes // 2 if i % 5 == 0 else 0) for i, c in enumerate(cells))
+    whole = sum(sizes)
+    again = sum(copies for _, _, copies in parts)
+    one = Device("odd", 96 * GIB, whole, again, GIB, 24 * GIB, 95 * GIB - whole, ((131_072, 3 * GIB),), parts)
+    several = tuple(replace(one, usable_bytes=(96 + i) * GIB, free=(95 + i) * GIB - whole) for i in range(64))
+    fits = (fit("2x odd", "fits", (one, one), 131_072), fit("64x odd", "fits", several, 131_072))
+    return replace(V41, cells=cells, tensor_bytes=whole, fits=fits)
+
+
+FIVE_HUNDRED: Report = _five_hundred()

@@ -18,12 +18,25 @@ import pytest
 from inspector import cli
 from inspector.model import File, Report, TensorRow, Variant
 from inspector.render import render
+from inspector.show.lettering import spread
 from inspector.show.sentences import answer, command
-from tests.render.fits import CROWDED, EMPTY, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
+from tests.render.fits import CROWDED, EMPTY, FIVE_HUNDRED, LONG, MALICE, PRECISIONS, TWO, WITH_FITS
 from tests.render.samples import HOSTILE, UNKNOWN, V41
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [(V41,), (WITH_FITS,), (CROWDED,), (UNKNOWN,), (MALICE,), (PRECISIONS,), (EMPTY,), (LONG,), (V41, MALICE), ()]
+ALL = [
+    (V41,),
+    (WITH_FITS,),
+    (CROWDED,),
+    (UNKNOWN,),
+    (MALICE,),
+    (PRECISIONS,),
+    (EMPTY,),
+    (LONG,),
+    (FIVE_HUNDRED,),
+    (V41, MALICE),
+    (),
+]
 
 
 class Elements(HTMLParser):
@@ -107,6 +120,16 @@ def test_half_a_million_tensors_make_a_page_in_a_second() -> None:
     assert "model.layers.499999.w" in text
 
 
+def test_five_hundred_components_on_64_unlike_devices_stay_a_page() -> None:
+    started = time.process_time()
+    text = render("html", (FIVE_HUNDRED,))
+    assert time.process_time() - started < 3
+    assert len(text.encode()) < 1_300_000
+    assert "485 smaller" in text
+    assert "48 more bars are left out, the tables have them." in text
+    assert "; those with the least room; lines across" in render("svg", (FIVE_HUNDRED,))
+
+
 def test_the_sections_stand_in_the_order_of_the_questions() -> None:
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", render("html", (WITH_FITS,)))
     assert titles == [
@@ -131,11 +154,18 @@ def test_the_command_to_repeat_it_is_pinned_and_quoted() -> None:
     )
 
 
+def test_a_report_alone_does_not_claim_one_placement_for_all() -> None:
+    other = replace(TWO, placement="pp")
+    words = command(V41, (TWO, other)).split()
+    assert "--placement" not in words
+    assert words[words.index("--engine") + 1] == "vllm"
+
+
 def test_unknown_is_said_never_drawn_as_nothing() -> None:
     text = render("html", (UNKNOWN,))
     assert "INCOMPLETE" in text
     assert "The parameters are unknown, so there is no BF16 bar." in text
-    assert '<data value="" data-json="parameters">unknown</data>' in text
+    assert '<data class="nb" value="" data-json="parameters">unknown</data>' in text
     assert "The cache of one sequence is unknown" in text
     assert "No stored bytes are known, so nothing is drawn." in render("html", (EMPTY,))
 
@@ -156,6 +186,25 @@ def test_a_menu_is_bars_with_the_budgets_across() -> None:
     )
 
 
+def test_a_picture_says_whose_devices_and_which_colours_it_shows() -> None:
+    text = render("svg", (WITH_FITS,))
+    words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+    assert "On 2x dgx-spark: does not fit; lines across: server budget, all memory shown" in words
+    assert "On 64x h100-80: fits; lines across: server budget, all memory shown" in words
+    assert {"over 3 to 5 bits", "cache", "free", "kept back by the budget"} <= set(words)
+    description = ElementTree.fromstring(text)[1].text or ""
+    assert "as shipped: 510.29 GB (475.24 GiB)." in description
+    assert "devices 1 to 2, each: dgx-spark: 152.48 GB (142.01 GiB) short." in description
+
+
+def test_a_legend_takes_as_many_lines_as_it_needs() -> None:
+
+    assert spread(["a", "b"], 1000.0)[1][1] == 0.0
+    places = spread(["word " * 5] * 6, 300.0)
+    assert len(set(places)) == 6
+    assert {x for x, _ in places} == {0.0}
+
+
 def test_an_output_that_cannot_be_written_ends_with_2_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,9 +223,11 @@ def test_plain_text_imports_no_page_and_no_template_engine() -> None:
     code = (
         "import sys; from inspector import cli; from tests.render.samples import V41;"
         "from inspector.render import render;"
-        "render('text', (V41,)); render('json', (V41,));"
+        "from tests.render.fits import WITH_FITS;"
+        "[render(form, found) for form in ('text', 'json') for found in ((V41,), (WITH_FITS,), (V41, V41))];"
         "print([m for m in sys.modules if m.split('.')[0] in ('jinja2', 'markupsafe', 'squarify')"
-        " or m in ('inspector.show.page', 'inspector.show.templating', 'inspector.show.treemap')])"
+        " or m.removeprefix('inspector.') in ('show.page', 'show.views', 'show.page_tables', 'show.pictures',"
+        " 'show.templating', 'show.treemap', 'show.palette', 'repeating')])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,6 +10,7 @@ import pytest
 from inspector.model import Excluded, Report
 from inspector.render import render
 from inspector.show.columns import measure
+from tests.render.fits import MANY, TWO
 from tests.render.samples import CELLS, HOSTILE, UNKNOWN, V41, hostile
 
 BARS = """\
@@ -196,6 +197,17 @@ def test_several_repos_stand_side_by_side_with_figures_whole() -> None:
     assert "file bytes                    510.30 GB (475.25 GiB)      unknown" in lines
     assert "routed_experts                288.78 GB (268.95 GiB)      unknown" in lines
     assert "mlp                                             none        164 B" in lines
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_several_repos_have_a_gauge_for_each_cluster_of_each(width: int) -> None:
+    reports = (replace(V41, fits=(TWO, MANY)),) * 2
+    lines = render("text", reports, width=width).splitlines()
+    at = lines.index("The fullest device of each cluster")
+    starts = ["[1] 2x dgx-spark", "[1] 64x h100-80", "[2] 2x dgx-spark", "[2] 64x h100-80"]
+    assert all(line.startswith(start) for line, start in zip(lines[at + 1 :], starts, strict=False))
+    assert len({line.index("[", 4) for line in lines[at + 1 : at + 5]}) == 1
+    assert "fullest" not in render("text", reports, width=width, bars=False)
 
 
 def test_columns_that_do_not_fit_become_blocks() -> None:
