@@ -13,7 +13,8 @@ from typing import Final
 
 from inspector import components
 from inspector.declared import Declaration
-from inspector.model import Claim, Declared, Group, Header, Stored, TensorInfo
+from inspector.experts import Pile
+from inspector.model import Claim, Declared, Group, Stored, TensorInfo
 from inspector.records import dataclass
 from inspector.schemes import Reading, read, splitter
 from inspector.storing.dtypes import canonical
@@ -66,18 +67,15 @@ class Groups:
     times: Sequence[int]
 
 
-def group(headers: Sequence[Header], times: Sequence[int] | None = None) -> Groups:
-    """Tensors by base name and role; a name that comes again is handed back apart.
-
-    `times` is parallel to `headers`: how many headers there are like each, it counted; by default 1.
-    """
+def group(piles: Sequence[Pile]) -> Groups:
+    """Tensors by base name and role; a name that comes again is handed back apart."""
     split, known = splitter()
     groups: dict[str, Members] = {}
     again: list[tuple[str, str, TensorInfo]] = []
     counts: list[int] = []
-    for number, header in enumerate(headers):
+    for pile in piles:
         before = len(groups)
-        for tensor in header.tensors:
+        for tensor in pile.tensors:
             name = tensor[0]
             # What `split` would say, without calling it, where the last part of the name has been met.
             found = known.get(name[name.rfind(".") :])
@@ -93,7 +91,7 @@ def group(headers: Sequence[Header], times: Sequence[int] | None = None) -> Grou
                 again.append((base, role, tensor))
             else:
                 members[role] = tensor
-        counts += [1 if times is None else times[number]] * (len(groups) - before)
+        counts += [pile.times] * (len(groups) - before)
     return Groups(groups, tuple(again), counts)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from inspector import components, declared, twins
 from inspector.contradictions import Seen, disagreements
 from inspector.declared import Declaration
+from inspector.experts import Pile, piles
 from inspector.gguf.gguf_keys import main_layers
 from inspector.gguf.gguf_notes import leading
 from inspector.grouping import Groups, Kind, classify, group
@@ -68,9 +69,10 @@ def measure(
 
     `sliced` adds the same bytes by layer and by how devices share them.
     """
-    if wanted is not None or sliced:
+    named = wanted is not None or sliced
+    if named:
         checkpoint = replace(checkpoint, headers=tuple(map(twins.apart_from, checkpoint.headers)))
-    parts = [_part(checkpoint, i) for i in range(len(checkpoint.selection.parts))]
+    parts = [_part(checkpoint, i, named=named) for i in range(len(checkpoint.selection.parts))]
     sums: dict[tuple[str, str | None], _Sum] = {}
     notes: list[Note] = []
     notes.extend(merged((n, kind.count) for part in parts for kind in part.kinds for n in kind.reading.notes))
@@ -116,21 +118,24 @@ def _unread(checkpoint: Checkpoint) -> int | None:
     return None if None in sizes else sum(s for s in sizes if s is not None)
 
 
-def _part(checkpoint: Checkpoint, number: int) -> _Measured:
+def _part(checkpoint: Checkpoint, number: int, *, named: bool) -> _Measured:
+    """One part; where each name is asked for (`named`), or the config has rules for single names, none stands for more."""
     part = checkpoint.selection.parts[number]
     files = {f.path for f in part.files}
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}
     config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
     headers = tuple(h for h in checkpoint.headers if h.file in files)
     if checkpoint.selection.format == "gguf":
-        groups = group(headers)
+        groups = group([Pile(h.tensors, 1) for h in headers])
         layers = main_layers(leading(headers)) if headers else None
         return _Measured(headers, declared.GGUF, groups, *classify(groups, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     layers = declared.num_hidden_layers(config)
-    plain, times = (headers, None) if declaration.per_name else twins.apart(headers, _same(layers))
-    groups = group(plain, times)
+    if named or declaration.per_name:
+        groups = group([Pile(h.tensors, 1) for h in headers])
+    else:
+        groups = group(piles(*twins.apart(headers, _same(layers))))
     return _Measured(headers, declaration, groups, *classify(groups, declaration, layers))
 
 
@@ -193,7 +198,7 @@ def _cells(sums: dict[tuple[str, str | None], _Sum]) -> tuple[Cell, ...]:
         )
         for (component, precision), s in sums.items()
     ]
-    return tuple(sorted(cells, key=lambda c: -c.bytes))
+    return tuple(sorted(cells, key=lambda c: (-c.bytes, c.component, c.precision or "")))
 
 
 def _name(claim: Claim | None) -> str | None:

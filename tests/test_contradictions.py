@@ -76,6 +76,7 @@ def test_notes_of_the_declaration_are_in_the_footprint() -> None:
 def test_modules_of_one_template_are_told_apart_by_their_rule() -> None:
     """Two layers of equal tensors, one declared in 8 bits: kinds are per rule, not per name."""
     from inspector.declared import read
+    from inspector.experts import Pile
     from inspector.grouping import classify, group
     from inspector.model import Header, TensorInfo
 
@@ -84,6 +85,6 @@ def test_modules_of_one_template_are_told_apart_by_their_rule() -> None:
     layers = {f"model.layers.{i}.mlp.up_proj": {"quant_algo": "FP8"} for i in range(0, 400, 2)}
     body = {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": layers}
     declaration = read({"config.json": {"quantization_config": body}})
-    kinds, of = classify(group([header]), declaration, None)
+    kinds, of = classify(group([Pile(header.tensors, 1)]), declaration, None)
     assert len(kinds) == 2 and {k.count for k in kinds} == {200}
     assert [k.declared.excluded for k in of[:4]] == [False, True, False, True]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from inspector.experts import Pile
 from inspector.grouping import classify, group
 from inspector.measure import measure
 from inspector.model import Declared, Footprint, Header, TensorInfo
@@ -174,7 +175,7 @@ def test_any_group_at_all_is_read_without_an_exception(stored: dict[str, tuple[s
             size *= d
         infos.append(TensorInfo(f"m.x{role}", dtype, tuple(shape), "f", position, position + size))
         position += size
-    groups = group([Header("f", 8, None, tuple(infos))])
+    groups = group([Pile(infos, 1)])
     declaration = Declaration(None, "", {})
     kinds, _ = classify(groups, declaration, None)
     claimed = [r for kind in kinds for _, p, o in kind.claims() for r in (*p, *o)]
@@ -199,7 +200,7 @@ def always(said: Declared) -> Rules:
 
 def test_no_layout_is_claimed_twice_whatever_is_declared() -> None:
     for layout, head in layouts():
-        groups = group([head])
+        groups = group([Pile(head.tensors, 1)])
         for method, (bits, size) in product(METHODS, ((None, None), (4, None), (4, 32), (8, 128), (2, 128))):
             said = Declared(method, bits=bits, group=size, where="config.json", entry={"dtype": f"int{bits}"})
             kinds, _ = classify(groups, Declaration(method, "", {}, rules=always(said)), None)

@@ -1,0 +1,88 @@
+"""Experts taken together give the figures of experts looked at one by one."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.experts import Pile, piles
+from inspector.measure import measure
+from inspector.model import Footprint, Header
+from tests.memory import MemorySource, header
+from tests.waiting import load
+
+CONFIG = b'{"model_type": "x", "num_hidden_layers": 4, "quantization_config": {"quant_method": "fp8"}}'
+STORED = {"F8_E4M3": 128 * 128, "BF16": 2 * 128 * 128, "F32": 4}
+Table = dict[str, tuple[str, tuple[int, ...], int]]
+
+
+def expert(base: str, dtype: str, scale: str | None) -> Table:
+    found: Table = {f"{base}.w1.weight": (dtype, (128, 128), STORED[dtype])}
+    if scale is not None:
+        found[f"{base}.w1.{scale}"] = ("F32", (1, 1), 4)
+    return found
+
+
+def headers(files: dict[str, Table]) -> list[Header]:
+    sources = MemorySource({"config.json": CONFIG, **{n: header(t) for n, t in files.items()}})
+    return list(load(sources).checkpoint.headers)
+
+
+def both(files: dict[str, Table]) -> tuple[Footprint, Footprint]:
+    """Measured with experts taken together, and with each name looked at."""
+    checkpoint = load(MemorySource({"config.json": CONFIG, **{n: header(t) for n, t in files.items()}})).checkpoint
+    return measure(checkpoint)[0], measure(checkpoint, lambda name: True)[0]
+
+
+def test_a_uniform_layer_is_one_expert_many_times() -> None:
+    table: Table = {"layers.0.norm.weight": ("BF16", (8,), 16)}
+    for n in range(40):
+        table |= expert(f"layers.0.mlp.experts.{n}", "F8_E4M3", "weight_scale_inv")
+    found = piles(headers({"model.safetensors": table}), [3])
+    assert sorted((len(p.tensors), p.times) for p in found) == [(1, 3), (2, 120)]
+
+
+def test_one_that_differs_and_a_layer_in_two_files_are_looked_at() -> None:
+    one = expert("m.experts.0", "F8_E4M3", "weight_scale_inv") | expert("m.experts.1", "BF16", None)
+    assert [(len(p.tensors), p.times) for p in piles(headers({"model.safetensors": one}), [1])] == [(3, 1)]
+    # All weights in one file and all scales in another are alike within each, and belong together.
+    weights = {f"m.experts.{n}.w1.weight": ("F8_E4M3", (128, 128), 128 * 128) for n in range(4)}
+    scales = {f"m.experts.{n}.w1.weight_scale_inv": ("F32", (1, 1), 4) for n in range(4)}
+    split = {"model-00001-of-00002.safetensors": weights, "model-00002-of-00002.safetensors": scales}
+    assert [len(p.tensors) for p in piles(headers(split), [1, 1])] == [4, 4]
+    together, apart = both(split)
+    assert together == apart
+    assert together.parameters == 4 * 128 * 128
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a.0", "a.1", "b"]),
+            st.sampled_from(["0", "1", "2", "10", "x", ""]),
+            st.sampled_from(["F8_E4M3", "BF16"]),
+            st.sampled_from([None, "weight_scale_inv", "scale"]),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_figures_do_not_depend_on_it(drawn: list[tuple[str, str, str, str | None, bool]]) -> None:
+    files: dict[str, Table] = {"model-00001-of-00002.safetensors": {}, "model-00002-of-00002.safetensors": {}}
+    first, second = files.values()
+    for owner, number, dtype, scale, later in drawn:
+        table = expert(f"{owner}.experts.{number}", dtype, scale)
+        where = second if later else first
+        where |= {n: t for n, t in table.items() if n not in first and n not in second}
+    files = {n: t for n, t in files.items() if t}
+    together, apart = both(files)
+    assert (together.cells, together.parameters, together.dtypes) == (apart.cells, apart.parameters, apart.dtypes)
+    assert together.prequantised.verdict == apart.prequantised.verdict
+    assert {n.code for n in together.notes} == {n.code for n in apart.notes}
+
+
+def test_times_are_kept_without_experts() -> None:
+    found = piles(headers({"model.safetensors": {"a": ("BF16", (1,), 2)}}), [7])
+    assert [(next(iter(p.tensors)).name, p.times) for p in found] == [("a", 7)]
+    assert isinstance(found[0], Pile)
