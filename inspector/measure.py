@@ -119,7 +119,7 @@ def _unread(checkpoint: Checkpoint) -> int | None:
 
 
 def _part(checkpoint: Checkpoint, number: int, *, named: bool) -> _Measured:
-    """One part; where each name is asked for (`named`), or the config has rules for single names, none stands for more."""
+    """One part. Where names are asked for (`named`), or the config has rules for single ones, none stands for more."""
     part = checkpoint.selection.parts[number]
     files = {f.path for f in part.files}
     documents = {p: checkpoint.documents[p] for p in part.configs if p in checkpoint.documents}

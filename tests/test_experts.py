@@ -46,9 +46,9 @@ def test_one_that_differs_and_a_layer_in_two_files_are_looked_at() -> None:
     one = expert("m.experts.0", "F8_E4M3", "weight_scale_inv") | expert("m.experts.1", "BF16", None)
     assert [(len(p.tensors), p.times) for p in piles(headers({"model.safetensors": one}), [1])] == [(3, 1)]
     # All weights in one file and all scales in another are alike within each, and belong together.
-    weights = {f"m.experts.{n}.w1.weight": ("F8_E4M3", (128, 128), 128 * 128) for n in range(4)}
-    scales = {f"m.experts.{n}.w1.weight_scale_inv": ("F32", (1, 1), 4) for n in range(4)}
-    split = {"model-00001-of-00002.safetensors": weights, "model-00002-of-00002.safetensors": scales}
+    weights: Table = {f"m.experts.{n}.w1.weight": ("F8_E4M3", (128, 128), 128 * 128) for n in range(4)}
+    scales: Table = {f"m.experts.{n}.w1.weight_scale_inv": ("F32", (1, 1), 4) for n in range(4)}
+    split: dict[str, Table] = {"model-00001-of-00002.safetensors": weights, "model-00002-of-00002.safetensors": scales}
     assert [len(p.tensors) for p in piles(headers(split), [1, 1])] == [4, 4]
     together, apart = both(split)
     assert together == apart
