@@ -216,17 +216,17 @@ def _tensors(table: dict[str, Any], file: str) -> tuple[TensorInfo, ...]:
     new = tuple.__new__
     for name, entry in table.items():
         try:
-            dtype, dims, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
-            key = dtype, tuple(dims)
+            start, end = entry["data_offsets"]
+            key = entry["dtype"], tuple(entry["shape"])
             known = keys.get(key)
             if known is None:
-                known = keys[key] = (*key, _expected(dtype, key[1], name, file))
+                known = keys[key] = (*key, _expected(key[0], key[1], name, file))
             dtype, shape, size = known
         except (TypeError, KeyError, ValueError):
             _refuse(name, entry, file)
         if type(start) is not int or type(end) is not int or not 0 <= start <= end <= _MAX_BYTES:
             raise MalformedFile(file, f"tensor {name[:200]!r} has data_offsets [{start!r}, {end!r}]")
-        if size is not None and end - start != size:
+        if end - start != size and size is not None:
             raise MalformedFile(
                 file,
                 f"tensor {name[:200]!r}: {dtype} {list(shape)} needs {size:,} bytes, its offsets span {end - start:,}",

@@ -89,7 +89,12 @@ class Exchange:
         self.url, self.moved, self.status = url, moved, response.status
         self.headers: Mapping[str, str] = response.headers
         self._response, self._line, self._meter, self._patience = response, line, meter, patience
-        self._place, self._timeout = shown(url), timeout
+        self._timeout = timeout
+
+    @property
+    def _place(self) -> str:
+        """Made where something goes wrong: ninety-six answers of a hundred go right."""
+        return shown(self.url)
 
     async def part(self, start: int, stop: int, size: int | None, feed: Callable[[bytes], bool]) -> None:
         """Hand the body of a 206 for `start..stop` to `feed` until it returns True; every other answer is refused.
@@ -173,7 +178,7 @@ class Exchange:
 
     async def _take(self) -> bytes:
         """Body bytes as they come; empty at the end of the body."""
-        left = self._patience.remaining(self._place)
+        left = self._patience.remaining(self.url, shown)
         try:
             chunk = await self._response.read(min(self._timeout, left))
         except NETWORK_ERRORS as e:

@@ -74,13 +74,18 @@ class Patience:
         self._end = clock() + seconds
         self._until: dict[str, float] = {}
 
-    def remaining(self, place: str) -> float:
-        """Seconds left. Raises `SourceError` when there are none."""
+    def remaining(self, place: str, show: Callable[[str], str] = str) -> float:
+        """Seconds left. Raises `SourceError` when there are none, with the place as `show` shows it."""
         left = self._end - self._clock()
         if left <= 0:
             message = f"no answer within the {self.seconds:g} s allowed in all"
-            raise SourceError(place, message, "Allow more with --timeout, or try again later.")
+            raise SourceError(show(place), message, "Allow more with --timeout, or try again later.")
         return left
+
+    @property
+    def holds(self) -> bool:
+        """Whether any host has asked for a pause."""
+        return bool(self._until)
 
     def hold(self, origin: str, delay: float) -> None:
         """Let nobody talk to `origin` for `delay` seconds."""

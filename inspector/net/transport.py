@@ -54,6 +54,7 @@ class Transport:
     ) -> None:
         self._env: Mapping[str, str] = os.environ if env is None else env
         self._home, self._token = origin(home), token
+        self._near = home.partition("://")[0] + "://" + urlsplit(home).netloc + "/"
         self._patience = patience or Patience(TIMEOUT if timeout is None else timeout)
         self._read_timeout = environment.socket_timeout(self._env)
         self._connections = Connections(self._env, jobs=jobs)
@@ -106,7 +107,11 @@ class Transport:
 
     def away(self, url: str) -> bool:
         """Whether `url` lies at another origin than the Hub's."""
-        return origin(url) != self._home
+        return not self._is_home(url)
+
+    def _is_home(self, url: str) -> bool:
+        """Whether a URL is of the Hub's own origin: nearly always plain to see, without taking it apart."""
+        return url.startswith(self._near) or origin(url) == self._home
 
     def close(self) -> None:
         """Close all connections that wait for another request."""
@@ -117,7 +122,7 @@ class Transport:
         trusted, target = True, url
         for hops in range(_REDIRECTS + 1):
             # Once a chain has left the Hub the token stays behind: another host may send it anywhere.
-            trusted = trusted and origin(target) == self._home
+            trusted = trusted and self._is_home(target)
             exchange = await self._send(target, headers, trusted, asked, hops > 0)
             if exchange.status not in (301, 302, 303, 307, 308):
                 return exchange
@@ -128,14 +133,15 @@ class Transport:
 
     async def _send(self, url: str, headers: Mapping[str, str], trusted: bool, asked: str, moved: bool) -> Exchange:
         """One URL, tried again where that may help."""
-        place, attempt = shown(url), 0
+        attempt = 0
         sent = {"User-Agent": self._agent, **headers}
         if trusted and self._token:
             sent["Authorization"] = f"Bearer {self._token}"
         while True:
             attempt += 1
-            await self._patience.turn(origin(url), place)
-            left = self._patience.remaining(place)
+            if self._patience.holds:
+                await self._patience.turn(origin(url), shown(url))
+            left = self._patience.remaining(url, shown)
             line = Line(url, asked, self._trace)
             self.meter.request()
             try:

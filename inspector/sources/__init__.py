@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from inspector.address import Address
 from inspector.errors import SourceError
-from inspector.keep.store import Store
 from inspector.model import Source
 from inspector.net import environment
 from inspector.net.failures import shown
 
 if TYPE_CHECKING:
+    from inspector.keep.store import Store
     from inspector.sources.hub import HubSource
 
 SOURCES = ("local", "snapshot", "cache", "hub", "url")

@@ -43,7 +43,7 @@ class Run:
 
 
 def run() -> dict[str, object]:
-    commands = {OURS: [sys.executable, "-m", "inspector"], **peers.commands(TOOLS)}
+    commands = {OURS: [_command()], **peers.commands(TOOLS)}
     found: dict[str, object] = {"versions": peers.versions(TOOLS), "machine": _machine()}
     rows: list[str] = []
     for link, latency, bandwidth in LINKS:
@@ -64,7 +64,8 @@ def _compare(hub: Hub, repo: str, commands: Mapping[str, Sequence[str]]) -> dict
     taken: dict[str, list[Run]] = {}
     with tempfile.TemporaryDirectory() as home:
         for turn in range(RUNS + 1):
-            for name, command in {**commands, f"{OURS}, warm": [], "interpreter": []}.items():
+            others = {f"{OURS}, warm": [], f"{OURS}, --help": [], "interpreter": []}
+            for name, command in {**commands, **others}.items():
                 run = _one(hub, name, command, repo, facts["commit"], Path(home))
                 if turn:
                     taken.setdefault(name, []).append(run)
@@ -74,6 +75,7 @@ def _compare(hub: Hub, repo: str, commands: Mapping[str, Sequence[str]]) -> dict
     figures[OURS]["bytes_fetched"] = ours["bytes_fetched"]
     base = figures[OURS]["seconds"]
     ratios = {name: f["seconds"] / base for name, f in figures.items() if name not in (OURS, "interpreter")}
+    figures[OURS]["over_floor"] = base / figures["floor"]["seconds"]
     return {**facts, "figures": figures, "others_over_ours": ratios}
 
 
@@ -86,7 +88,9 @@ def _one(hub: Hub, name: str, command: Sequence[str], repo: str, commit: str, ho
     elif name == "get_safetensors_metadata":
         arguments = [*command, repo]
     elif name == f"{OURS}, warm":
-        arguments = [sys.executable, "-m", "inspector", f"{repo}@{commit}", "--format", "json", "-q"]
+        arguments = [_command(), f"{repo}@{commit}", "--format", "json", "-q"]
+    elif name == f"{OURS}, --help":
+        arguments = [_command(), "--help"]
     elif name == "interpreter":
         arguments = [sys.executable, "-c", "pass"]
     env = {
@@ -150,6 +154,11 @@ def _table(rows: Sequence[str], found: Mapping[str, object]) -> str:
     load = ", ".join(f"{n:.1f}" for n in os.getloadavg())
     about = f"{time.strftime('%Y-%m-%d')}, {found['machine']}, load averages at the end {load}; {made}."
     return f"{about}\n\n{head}\n" + "\n".join(rows) + "\n"
+
+
+def _command() -> str:
+    """The installed command, as users start it."""
+    return str(Path(sys.executable).with_name("inspect"))
 
 
 def _machine() -> str:
