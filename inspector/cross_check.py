@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 
 from inspector.model import Header, Note, ShardIndex, WeightMap
 
@@ -78,7 +80,10 @@ def _explain(claimed: int, headers: Sequence[Header], total: int) -> str:
     """A known mistake that gives exactly the claimed total, or nothing."""
     if claimed == total + sum(h.length for h in headers):
         return " (it counts the headers too)"
-    elements = sum([_elements(t.shape) for h in headers for t in h.tensors])
+    alike = Counter(id(h.decoded) for h in headers)
+    models = {id(h.decoded): h.decoded for h in headers}
+    shapes = {key: Counter(map(itemgetter(2), tensors)) for key, tensors in models.items()}
+    elements = sum(alike[k] * n * _elements(shape) for k, counts in shapes.items() for shape, n in counts.items())
     for size, words in ((2, "16"), (4, "32")):
         if claimed == size * elements:
             return f" (it counts every element as {words} bits)"

@@ -1,12 +1,11 @@
 """Experts of one layer that are stored alike are looked at once.
 
-A layer of 384 experts has 2,304 tensors and one kind of expert: names, dtypes and shapes are compared, and the first
-expert stands for all. Where one differs, or a layer's experts lie in several files, each is looked at.
+A layer of 384 experts has 2,304 tensors and one kind of expert: names, dtypes and shapes are compared, over all files
+that the layer lies in, and one expert stands for those that are like it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,17 +24,19 @@ class Pile(NamedTuple):
 def piles(headers: Sequence[Header], times: Sequence[int]) -> list[Pile]:
     """The tensors of `headers`, of which each stands for as many as `times` says, experts taken together."""
     found: list[Pile] = []
-    parted = [_parted(h.tensors) for h in headers]
-    owners = Counter(owner for _, layers in parted for owner in layers)
-    for (others, layers), count in zip(parted, times, strict=True):
-        rest = others
-        for owner, experts in layers.items():
-            tensors, *_ = experts.values()
-            if owners[owner] == 1 and all(map(tensors.alike, experts.values())):
-                found.append(Pile(tensors.tensors, count * len(experts)))
+    layers: dict[tuple[str, int], dict[str, _Expert]] = {}
+    for header, count in zip(headers, times, strict=True):
+        found.append(Pile(_gathered(header.tensors, layers, count), count))
+    for (_, count), experts in layers.items():
+        classes: dict[tuple[object, ...], list[_Expert]] = {}
+        for expert in experts.values():
+            classes.setdefault(tuple(expert.told), []).append(expert)
+        for first, *more in classes.values():
+            if len({t[0] for t in first.tensors}) == len(first.tensors):
+                found.append(Pile(first.tensors, count * (1 + len(more))))
             else:
-                rest = [*rest, *(t for expert in experts.values() for t in expert.tensors)]
-        found.append(Pile(rest, count))
+                # Stored twice under one name: each copy is to be met.
+                found.append(Pile([t for e in (first, *more) for t in e.tensors], count))
     return found
 
 
@@ -48,28 +49,26 @@ class _Expert:
         self.tensors: list[TensorInfo] = []
         self.told: list[object] = []
 
-    def alike(self, other: _Expert) -> bool:
-        """Whether the other one differs in its number alone."""
-        return self.told == other.told
 
-
-def _parted(tensors: Sequence[TensorInfo]) -> tuple[list[TensorInfo], dict[str, dict[str, _Expert]]]:
-    """Tensors that are no numbered expert's, and by what stands before `.experts.`, and by number, those that are."""
+def _gathered(
+    tensors: Sequence[TensorInfo], layers: dict[tuple[str, int], dict[str, _Expert]], count: int
+) -> list[TensorInfo]:
+    """Those that are no numbered expert's; the others go into `layers`, by what stands before `.experts.`."""
     others: list[TensorInfo] = []
-    layers: dict[str, dict[str, _Expert]] = {}
+    owner, experts = None, dict[str, _Expert]()
     for tensor in tensors:
         name, dtype, shape, _, start, end = tensor
-        owner, found, rest = name.partition(_EXPERTS)
+        before, found, rest = name.partition(_EXPERTS)
         number, dot, tail = rest.partition(".")
         if not found or not number.isdigit():
             others.append(tensor)
             continue
-        experts = layers.get(owner)
-        if experts is None:
-            experts = layers[owner] = {}
+        if before != owner:
+            owner = before
+            experts = layers.setdefault((owner, count), {})
         expert = experts.get(number)
         if expert is None:
             expert = experts[number] = _Expert()
         expert.tensors.append(tensor)
         expert.told += (dot, tail, dtype, shape, end - start)
-    return others, layers
+    return others

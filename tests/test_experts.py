@@ -42,14 +42,26 @@ def test_a_uniform_layer_is_one_expert_many_times() -> None:
     assert sorted((len(p.tensors), p.times) for p in found) == [(1, 3), (2, 120)]
 
 
+def test_an_expert_that_is_stored_twice_counts_twice() -> None:
+    table = expert("m.experts.0", "BF16", None) | expert("m.experts.1", "BF16", None)
+    files = {"model-00001-of-00002.safetensors": table, "model-00002-of-00002.safetensors": table}
+    together, apart = both(files)
+    assert together == apart
+    assert (together.tensor_bytes, together.parameters) == (4 * 2 * 128 * 128, 2 * 128 * 128)
+
+
 def test_one_that_differs_and_a_layer_in_two_files_are_looked_at() -> None:
     one = expert("m.experts.0", "F8_E4M3", "weight_scale_inv") | expert("m.experts.1", "BF16", None)
-    assert [(len(p.tensors), p.times) for p in piles(headers({"model.safetensors": one}), [1])] == [(3, 1)]
-    # All weights in one file and all scales in another are alike within each, and belong together.
+    assert [(len(p.tensors), p.times) for p in piles(headers({"model.safetensors": one}), [1])] == [
+        (0, 1),
+        (2, 1),
+        (1, 1),
+    ]
+    # All weights in one file and all scales in another belong together.
     weights: Table = {f"m.experts.{n}.w1.weight": ("F8_E4M3", (128, 128), 128 * 128) for n in range(4)}
     scales: Table = {f"m.experts.{n}.w1.weight_scale_inv": ("F32", (1, 1), 4) for n in range(4)}
     split: dict[str, Table] = {"model-00001-of-00002.safetensors": weights, "model-00002-of-00002.safetensors": scales}
-    assert [len(p.tensors) for p in piles(headers(split), [1, 1])] == [4, 4]
+    assert [(len(p.tensors), p.times) for p in piles(headers(split), [1, 1])] == [(0, 1), (0, 1), (2, 4)]
     together, apart = both(split)
     assert together == apart
     assert together.parameters == 4 * 128 * 128
@@ -66,15 +78,16 @@ def test_one_that_differs_and_a_layer_in_two_files_are_looked_at() -> None:
         ),
         min_size=1,
         max_size=12,
-    )
+    ),
+    st.booleans(),
 )
-def test_figures_do_not_depend_on_it(drawn: list[tuple[str, str, str, str | None, bool]]) -> None:
+def test_figures_do_not_depend_on_it(drawn: list[tuple[str, str, str, str | None, bool]], twice: bool) -> None:
     files: dict[str, Table] = {"model-00001-of-00002.safetensors": {}, "model-00002-of-00002.safetensors": {}}
     first, second = files.values()
     for owner, number, dtype, scale, later in drawn:
         table = expert(f"{owner}.experts.{number}", dtype, scale)
         where = second if later else first
-        where |= {n: t for n, t in table.items() if n not in first and n not in second}
+        where |= {n: t for n, t in table.items() if n not in where and (twice or (n not in first and n not in second))}
     files = {n: t for n, t in files.items() if t}
     together, apart = both(files)
     assert (together.cells, together.parameters, together.dtypes) == (apart.cells, apart.parameters, apart.dtypes)

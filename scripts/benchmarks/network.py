@@ -64,7 +64,7 @@ def _compare(hub: Hub, repo: str, commands: Mapping[str, Sequence[str]]) -> dict
     taken: dict[str, list[Run]] = {}
     with tempfile.TemporaryDirectory() as home:
         for turn in range(RUNS + 1):
-            others = {f"{OURS}, warm": [], f"{OURS}, --help": [], "interpreter": []}
+            others: dict[str, Sequence[str]] = {f"{OURS}, warm": (), f"{OURS}, --help": (), "interpreter": ()}
             for name, command in {**commands, **others}.items():
                 run = _one(hub, name, command, repo, facts["commit"], Path(home))
                 if turn:
