@@ -6,6 +6,7 @@ import difflib
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -94,7 +95,13 @@ def find_hardware(name: str, rows: Sequence[Hardware]) -> Hardware | None:
 
 def _named(name: str, rows: Sequence[Hardware]) -> Hardware | None:
     key = name_key(name)
-    return next((row for row in rows if key in {name_key(n) for n in (row.id, row.name, *row.aliases)}), None)
+    return next((row for row in rows if key in _spellings(row)), None)
+
+
+@lru_cache(maxsize=1024)
+def _spellings(row: Hardware) -> frozenset[str]:
+    """The keys of a row's names: one text is looked up several times, and a table has a cluster in every row."""
+    return frozenset(name_key(n) for n in (row.id, row.name, *row.aliases))
 
 
 def nearest(name: str, rows: Sequence[Hardware], limit: int = 5) -> tuple[str, ...]:
