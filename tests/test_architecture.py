@@ -14,7 +14,7 @@ ROWS: dict[str, set[str]] = {
     "collector": set(),
     "components": set(),
     "contents": set(),
-    "errors": set(),
+    "errors": {"escape"},
     "escape": set(),
     "json_faults": set(),
     "model": set(),
