@@ -75,7 +75,7 @@ _TABLE: Final = tuple(
 
 _NEVER_DRAFT: Final = frozenset({"vision", "audio"})
 _LAYER: Final = re.compile(
-    r"^(?:model\.|language_model\.|text_model\.|backbone\.|transformer\.)*(?:layers|blk)\.(\d+)\."
+    r"^(?:model\.|language_model\.|text_model\.|backbone\.|transformer\.)*(?:layers|blk)\.(\d{1,9})\."
 )
 STATE: Final = frozenset(
     {"A_log", "dt_bias", "conv1d", "q_conv1d", "time_decay", "ssm_ba", "ssm_beta", "ssm_f_a", "f_a_proj"}

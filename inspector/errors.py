@@ -1,9 +1,14 @@
 """Every exception of the package. Each carries its place and says what to do next; none is a traceback.
 
-A message is one line: what was found, with both numbers where there are two, then the advice.
+A message is one line: what was found, with both numbers where there are two, then the advice. As text an error is
+safe to print, whatever a file has for keys and names: hidden characters are escapes, what is long loses its middle.
 """
 
 from __future__ import annotations
+
+from inspector.escape import terminal
+
+_LONGEST = 4_000
 
 
 class InspectorError(Exception):
@@ -14,7 +19,7 @@ class InspectorError(Exception):
         self.message = message
         self.advice = advice
         text = f"{place}: {message}" if place else message
-        super().__init__(f"{text}. {advice}" if advice else text)
+        super().__init__(terminal(f"{text}. {advice}" if advice else text, _LONGEST))
 
 
 class UsageError(InspectorError):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MENTION = re.compile(r"@(?=\w)")
 _MARKUP = str.maketrans({c: "\\" + c for c in "\\`*_{}[]|#!~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
@@ -15,8 +13,11 @@ def terminal(text: str, width: int | None = None) -> str:
 
     With `width` (characters) a longer text keeps its head and tail around an ellipsis.
     """
-    if not (text.isascii() and text.isprintable()):
-        text = "".join(_visible(c) for c in text)
+    if width is not None and len(text) > 2 * width + 2:
+        # Escaping only lengthens, so what is between cannot be among what is kept.
+        text = text[: width + 1] + text[-width - 1 :]
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else _escaped(c) for c in text)
     if width is not None and len(text) > width:
         if width < 8:
             return text[: max(width - 1, 0)] + "…"
@@ -36,8 +37,6 @@ def csv(text: str) -> str:
     return "'" + out if out[:1] in ("=", "+", "-", "@") else out
 
 
-def _visible(char: str) -> str:
-    if char == " " or (char.isprintable() and unicodedata.category(char) not in _INVISIBLE):
-        return char
+def _escaped(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -78,7 +78,8 @@ def group(piles: Sequence[Pile]) -> Groups:
         for tensor in pile.tensors:
             name = tensor[0]
             # What `split` would say, without calling it, where the last part of the name has been met.
-            found = known.get(name[name.rfind(".") :])
+            at = name.rfind(".")
+            found = known.get(name[at:]) if at > 0 else None
             if found is None or found[1]:
                 base, role = split(name)
             else:

@@ -16,8 +16,8 @@ from inspector.model import Slice
 
 Share = Literal["split", "kv_heads", "experts", "copied"]
 
-_LAYER: Final = re.compile(r"(?:^|\.)(?:layers?|blk|h|\w*blocks?)\.(\d+)\.")
-_EXPERT: Final = re.compile(r"experts?\.(\d+)(?:\.|$)")
+_LAYER: Final = re.compile(r"(?:^|\.)(?:layers?|blk|h|\w*blocks?)\.(\d{1,9})\.")
+_EXPERT: Final = re.compile(r"experts?\.(\d{1,9})(?:\.|$)")
 _DRAFT: Final = re.compile(r"(^|\.)(?:mtp\w*|nextn\w*|eagle\w*|dspark\w*|draft\w*)(?=\.)")
 _COPIED: Final = re.compile(
     r"(^|\.)(q_a_proj|kv_a_proj\w*|fused_qkv_a_proj\w*|wq_a|wkv(_a)?|attn_q_a|attn_kv_a\w*|attn_kv|indexer\w*|index_\w+"

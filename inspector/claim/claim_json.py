@@ -6,6 +6,7 @@ import json
 import re
 from typing import Final
 
+from inspector import json_faults
 from inspector.claim.claim_model import Node, Place
 from inspector.claim.claim_tree import MAX_DEPTH, Lines, placed
 from inspector.errors import UsageError
@@ -24,7 +25,7 @@ def tree(file: str, text: str, *, line: int = 1, offset: int = 0) -> Node:
     except RecursionError:
         raise UsageError(file, f"nests deeper than {MAX_DEPTH} levels", "Flatten it.") from None
     except ValueError as error:
-        raise UsageError(file, f"is not JSON: {error}"[:200]) from None
+        raise UsageError(file, f"is not JSON: {json_faults.words(error)}") from None
     return _Walk(file, text, line, offset).value(_skip(text, int(bom)), Place(file), 0)[0]
 
 

@@ -7,6 +7,7 @@ with one table may leave that level out.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from types import MappingProxyType
@@ -111,8 +112,8 @@ def _layout(node: Node) -> Layout:
     for role in ("repo", "revision", "variant"):
         if _text(node, role):
             names[role] = _text(node, role)
-    if number and not (number.isdigit() and int(number) > 0):
-        _wrong(node, f"table {number!r} is no number from 1", "")
+    if number and re.fullmatch(r"0*[1-9]\d{0,8}", number, re.ASCII) is None:
+        _wrong(node, f"table {number[:60]!r} is no number from 1", "")
     listed = _get(node, "columns")
     columns = () if listed is None else tuple(_column(n, node, repos, k) for k, n in listed.items)
     _checked(node, "tolerance", lambda t: tolerance(t, "count"))

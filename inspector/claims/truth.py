@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -68,7 +69,7 @@ def table(
 
 
 def _claim(column: Column, subject: Subject) -> Claim:
-    tokens = int(column.context) if column.context.isdigit() else None
+    tokens = int(column.context) if re.fullmatch(r"\d{1,13}", column.context, re.ASCII) else None
     setting = Setting(tokens, column.kv_dtype or None, column.cluster or None)
     name = column.rule.text if column.rule is not None else column.quantity
     return Claim(Place(""), subject, name, "", kind=_kind(column), rule=column.rule, setting=setting)

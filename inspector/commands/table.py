@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -115,9 +116,9 @@ def _number(text: str) -> int | float | str | None:
     if text == "unknown":
         return None
     digits = text.lstrip("-")
-    if digits.isdigit():
+    if re.fullmatch(r"\d{1,40}", digits, re.ASCII):
         return int(text)
-    return float(text) if digits.replace(".", "", 1).isdigit() else text
+    return float(text) if re.fullmatch(r"\d{0,40}\.\d{1,40}", digits, re.ASCII) else text
 
 
 def _markdown(made: Truth) -> str:

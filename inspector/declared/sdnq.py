@@ -15,7 +15,7 @@ from inspector.witness.declaration import Answers, Rules, Spoken, strings, table
 from inspector.witness.patterns import Patterns, Test, Text, glob
 
 METHODS = ("sdnq",)
-_BITS = re.compile(r"(?:int|float|fp|bool)(\d+)?")
+_BITS = re.compile(r"(?:int|float|fp|bool)(\d{1,4})?")
 
 
 def rules(spoken: Spoken) -> Rules:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from inspector import toml_text
 from inspector.errors import UsageError
 from inspector.fitting.sizes import parse_size
 from inspector.model import Json
 from inspector.model.fit_model import KINDS, Hardware
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _OWN: Final = "hardware.toml"
 _NOMINAL: Final = "hardware_nominal.toml"
@@ -62,14 +58,14 @@ def own_hardware() -> tuple[Hardware, ...]:
 def user_hardware(path: Path) -> tuple[Hardware, ...]:
     """The `[[device]]` rows of a TOML file; `id` and `visible_bytes` (or `memory = "80 GiB"`) are enough."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(str(path), f"cannot be read ({error.strerror or error})", "Check the path.") from error
     except UnicodeDecodeError as error:
         raise UsageError(str(path), "is not UTF-8 text", "Save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(str(path), f"is not TOML ({error})", "See docs/fit.md for an example.") from error
-    rows = _rows(document, str(path))
+    except ValueError as error:
+        raise UsageError(repr(str(path))[:200], "is no path", "Check it.") from error
+    rows = _rows(toml_text.loads(text, str(path), "See docs/fit.md for an example."), str(path))
     if not rows:
         raise UsageError(str(path), "has no [[device]] rows", "See docs/fit.md for an example.")
     return rows
@@ -93,7 +89,13 @@ def find_hardware(name: str, rows: Sequence[Hardware]) -> Hardware | None:
 
 def _named(name: str, rows: Sequence[Hardware]) -> Hardware | None:
     key = name_key(name)
-    return next((row for row in rows if key in {name_key(n) for n in (row.id, row.name, *row.aliases)}), None)
+    return next((row for row in rows if key in _spellings(row)), None)
+
+
+@lru_cache(maxsize=1024)
+def _spellings(row: Hardware) -> frozenset[str]:
+    """The keys of a row's names: one text is looked up several times, and a table has a cluster in every row."""
+    return frozenset(name_key(n) for n in (row.id, row.name, *row.aliases))
 
 
 def nearest(name: str, rows: Sequence[Hardware], limit: int = 5) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def nearest(name: str, rows: Sequence[Hardware], limit: int = 5) -> tuple[str, .
 
 def _shipped(table: str) -> tuple[Hardware, ...]:
     text = (files("inspector.fitting") / table).read_text(encoding="utf-8")
-    return _rows(tomllib.loads(text), table)
+    return _rows(toml_text.loads(text, table, ""), table)
 
 
 def _rows(document: Mapping[str, Json], place: str) -> tuple[Hardware, ...]:

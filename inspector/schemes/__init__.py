@@ -8,6 +8,7 @@ for what bytes cannot say. No scheme has priority: `read` gives every tensor to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final, Protocol
 
 from inspector.model import Claim, Group, Note, Stored
@@ -124,6 +125,13 @@ SCHEMES: Final[tuple[Scheme, ...]] = (
 
 ROLES: Final = tuple(sorted({r for s in SCHEMES for r in s.ROLES} | set(ATTENDANTS), key=lambda r: (-len(r), r)))
 """All role suffixes, longest first."""
+_LONGER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        last: tuple(r for r in ROLES if r.endswith(last) and r != last)
+        for last in {role[at:] for role in ROLES for at, char in enumerate(role) if char == "." and at}
+    }
+)
+"""A last part of names -> the roles that end in it and begin before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +151,9 @@ def splitter() -> tuple[Callable[[str], tuple[str, str]], Mapping[str, tuple[str
     known: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def search(name: str) -> str:
+        # One look at all of them first: a file of a million names without a dot would ask each of each.
+        if not name.endswith(ROLES):
+            return ""
         return next((r for r in ROLES if name.endswith(r) and len(r) < len(name)), "")
 
     def split(name: str) -> tuple[str, str]:
@@ -154,8 +165,8 @@ def splitter() -> tuple[Callable[[str], tuple[str, str]], Mapping[str, tuple[str
         found = known.get(last)
         if found is None:
             # What the last part decides by itself, and the longer roles that end in it: `.centroids.weight`.
-            shorter = next((r for r in ROLES if last.endswith(r)), "")
-            found = known[last] = shorter, tuple(r for r in ROLES if r.endswith(last) and r != last)
+            shorter = next((r for r in ROLES if last.endswith(r)), "") if last.endswith(ROLES) else ""
+            found = known[last] = shorter, _LONGER.get(last, ())
         role, longer = found
         if longer and name.endswith(longer):
             role = search(name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -75,7 +76,8 @@ def _delimiter(file: str, text: str) -> str:
 
 def _header(fields: list[str], place: Place) -> list[str]:
     names = [f.strip() for f in fields]
-    twice = next((n for i, n in enumerate(names) if n and n in names[:i]), None)
+    counts = Counter(names)
+    twice = next((n for n in names if n and counts[n] > 1), None)
     if twice is not None:
         raise UsageError(str(place), f"two columns are called {twice[:60]!r}", "Rename one of them.")
     return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +61,8 @@ def read(file: str, text: str) -> Document:
 
 
 def _header(names: list[str], place: Place) -> list[str]:
-    twice = next((n for i, n in enumerate(names) if n and n in names[:i]), None)
+    counts = Counter(names)
+    twice = next((n for n in names if n and counts[n] > 1), None)
     if twice is not None:
         raise UsageError(str(place), f"two columns are called {twice[:60]!r}", "Rename one of them.")
     return names

@@ -1,0 +1,50 @@
+"""What one input may cost: the fuzzer and tests/hostile hold every parser to these, and docs/limits.md prints them.
+
+How large an input may be at all is each parser's own constant; docs/limits.md lists those too.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+SECONDS: Final = 2.0
+"""Processor time for any input, however small."""
+SECONDS_PER_MB: Final = 0.25
+"""Processor time more for each 1,000,000 bytes of it."""
+MEMORY: Final = 64_000_000
+"""Bytes of memory for any input, however small."""
+MEMORY_PER_BYTE: Final = 24
+"""Bytes of memory more for each byte of it: JSON of tiny tensors becomes an object for every few bytes."""
+MESSAGE: Final = 5_000
+"""Characters of an error: names in it are shortened."""
+
+
+class TooMuch(AssertionError):
+    """An input took more than it may."""
+
+
+@contextmanager
+def bounded(size: int) -> Iterator[None]:
+    """Raise `TooMuch` where what is done for an input of `size` bytes takes more than the bounds.
+
+    Memory is how much higher the process reached than ever before, so it is exact for one large input in a process of
+    its own, and a bound on growth for many small ones.
+    """
+    seconds, memory = SECONDS + SECONDS_PER_MB * size / 1e6, MEMORY + MEMORY_PER_BYTE * size
+    began, before = time.process_time(), _peak()
+    yield
+    took, grew = time.process_time() - began, _peak() - before
+    if took > seconds:
+        raise TooMuch(f"an input of {size:,} bytes took {took:.1f} s, the bound is {seconds:.1f}")
+    if grew > memory:
+        raise TooMuch(f"an input of {size:,} bytes took {grew:,} bytes of memory, the bound is {memory:,.0f}")
+
+
+def _peak() -> int:
+    """The most memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
