@@ -158,9 +158,16 @@ class Response:
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as e:
-            raise Unreadable(str(e)) from None
+            if not self._complete:
+                raise Unreadable(str(e)) from None
+            self._again = False
 
-    # What follows is called by the parser.
+    # What follows is called by the parser. After the end of the answer it may be fed another one, which nobody asked
+    # for and which says nothing; the connection is of no use any more.
+
+    def on_message_begin(self) -> None:
+        """The first bytes of an answer."""
+        self._again = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header; several of one name become one, as RFC 9110, 5.3 allows."""
@@ -172,6 +179,8 @@ class Response:
 
     def on_headers_complete(self) -> None:
         """The end of the headers; those of an interim answer (1xx) are forgotten."""
+        if self._begun:
+            return
         self.status = self._parser.get_status_code()
         if 100 <= self.status < 200:
             self.headers.clear()
@@ -180,13 +189,10 @@ class Response:
 
     def on_body(self, data: bytes) -> None:
         """A piece of the body."""
-        self._body.append(data)
+        if not self._complete:
+            self._body.append(data)
 
     def on_message_complete(self) -> None:
         """The end of the body; that of an interim answer is none."""
-        if self._begun:
+        if self._begun and not self._complete:
             self._complete, self._again = True, self._parser.should_keep_alive()
-
-    def on_message_begin(self) -> None:
-        """After the end a second answer that nobody asked for: the connection is of no use any more."""
-        self._again = False
