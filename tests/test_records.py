@@ -1,0 +1,99 @@
+"""Records do what frozen dataclasses do, and are dataclasses to whoever asks."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+
+from inspector.model import Cell, File, Report
+from inspector.records import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A record."""
+
+    x: int
+    y: int = 2
+    tags: list[str] = field(default_factory=list, compare=False)
+
+    @property
+    def total(self) -> int:
+        return self.x + self.y
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Standard:
+    """The same, made by the standard library."""
+
+    x: int
+    y: int = 2
+    tags: list[str] = dataclasses.field(default_factory=list, compare=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """A record that changes."""
+
+    count: int = 0
+    seen: set[str] = field(default_factory=set)
+
+
+def test_what_a_record_is_made_of() -> None:
+    kinds: tuple[Any, ...] = (Point, Standard)
+    for kind in kinds:
+        one: Any = kind(1)
+        assert (one.x, one.y, one.tags) == (1, 2, [])
+        assert repr(one) == f"{kind.__name__}(x=1, y=2, tags=[])"
+        assert one == kind(1, 2, ["other"]) != kind(2)
+        assert hash(one) == hash(kind(1, tags=["other"]))
+        assert one.tags is not kind(1).tags
+        assert one != (1, 2, [])
+        for wrong in ((), (1, 2, [], 4)):
+            with pytest.raises(TypeError):
+                kind(*wrong)
+        with pytest.raises(TypeError):
+            kind(1, z=3)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            one.x = 5
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            del one.x
+        assert one.x == 1
+        assert not hasattr(one, "__dict__")
+    assert Point(3).total == 5
+    assert Point.__doc__ == "A record."
+
+
+def test_copies() -> None:
+    one = Point(1, 3, ["a"])
+    for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), replace(one), replace(one, y=3)):
+        assert (type(other), other, other.tags) == (Point, one, ["a"])
+    assert replace(one, x=7) == Point(7, 3)
+    with pytest.raises(TypeError):
+        replace(one, z=1)  # type: ignore[call-arg]
+
+
+def test_they_are_dataclasses_to_whoever_asks() -> None:
+    assert dataclasses.is_dataclass(Point) and dataclasses.is_dataclass(Report)
+    assert [f.name for f in dataclasses.fields(Point)] == ["x", "y", "tags"]
+    assert dataclasses.asdict(Point(1)) == {"x": 1, "y": 2, "tags": []}
+    assert dataclasses.replace(Point(1), y=9) == Point(1, 9)
+    names = [f.name for f in dataclasses.fields(Cell)]
+    assert names[:2] == ["component", "precision"]
+    match Point(4, 5):
+        case Point(x, y):
+            assert (x, y) == (4, 5)
+    assert replace(File("a/b", 3), size=4).name == "b"
+
+
+def test_one_that_is_not_frozen() -> None:
+    one, other = Tally(), Tally()
+    one.count += 1
+    one.seen.add("a")
+    assert (one.count, other.seen, one == other) == (1, set(), False)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
