@@ -45,6 +45,7 @@ class Tally:
 
 def test_what_a_record_is_made_of() -> None:
     kinds: tuple[Any, ...] = (Point, Standard)
+    few_or_many: tuple[tuple[Any, ...], ...] = ((), (1, 2, [], 4))
     for kind in kinds:
         one: Any = kind(1)
         assert (one.x, one.y, one.tags) == (1, 2, [])
@@ -53,7 +54,7 @@ def test_what_a_record_is_made_of() -> None:
         assert hash(one) == hash(kind(1, tags=["other"]))
         assert one.tags is not kind(1).tags
         assert one != (1, 2, [])
-        for wrong in ((), (1, 2, [], 4)):
+        for wrong in few_or_many:
             with pytest.raises(TypeError):
                 kind(*wrong)
         with pytest.raises(TypeError):
