@@ -21,24 +21,42 @@ RUNS = 5
 LATENCY = 0.04
 FILE = f"{quants.STEM}-Q4_K_M.gguf"
 BIG, BIG_TOKENS = "example/big-GGUF", 310_000
+SPLIT, PARTS = "example/split-GGUF", 5
+"""One quant in five files; the others of this benchmark are the menu of 20 quants, and one file with a large header."""
 _HUB = "https://huggingface.co"
 _JS = (
-    'import { gguf } from "@huggingface/gguf"; '
-    "const r = await gguf(process.argv[2]); console.log(r.tensorInfos.length);"
+    'import { gguf, ggufAllShards } from "@huggingface/gguf"; '
+    "const url = process.argv[2]; "
+    "if (/-of-/.test(url)) { const r = await ggufAllShards(url); console.log(r.shards.length); } "
+    "else { const r = await gguf(url); console.log(r.tensorInfos.length); }"
 )
 
 
 def run() -> dict[str, dict[str, dict[str, float]]]:
     head, size = quants.header(quants.keys("Q4_K_M", count=BIG_TOKENS), list(quants.tensors("Q4_K_M")))
     big = Repo.build(BIG, {FILE: Virtual(head, size)})
+    parts = [f"{quants.STEM}-Q4_K_M-{n:05d}-of-{PARTS:05d}.gguf" for n in range(1, PARTS + 1)]
+    heads = [quants.part("Q4_K_M", n, PARTS) for n in range(PARTS)]
+    split = Repo.build(SPLIT, {p: Virtual(*head) for p, head in zip(parts, heads, strict=True)})
     found: dict[str, dict[str, dict[str, float]]] = {}
-    with tempfile.TemporaryDirectory() as where, LoopbackHub([quants.repo(), big], latency=LATENCY) as hub:
+    with tempfile.TemporaryDirectory() as where, LoopbackHub([quants.repo(), big, split], latency=LATENCY) as hub:
         peers = _install(Path(where), hub.endpoint)
-        for name, length in ((quants.NAME, len(quants.part("Q4_K_M")[0])), (BIG, len(head))):
+        for name, file, length in (
+            (quants.NAME, FILE, len(quants.part("Q4_K_M")[0])),
+            (BIG, FILE, len(head)),
+            (SPLIT, parts[0], sum(len(h) for h, _ in heads)),
+        ):
             print(f"{name}: a header of {length:,} bytes")
             commands = {
-                "inspect": [sys.executable, "-m", "inspector", name, "--endpoint", hub.endpoint, "-q"],
-                **{peer: [w.format(repo=name, file=FILE) for w in command] for peer, command in peers.items()},
+                "inspect": [
+                    str(Path(sys.executable).with_name("inspect")),
+                    name,
+                    "--endpoint",
+                    hub.endpoint,
+                    "-q",
+                    "--no-cache",
+                ],
+                **{peer: [w.format(repo=name, file=file) for w in command] for peer, command in peers.items()},
             }
             found[name] = _compare(hub, commands, length)
     return found
