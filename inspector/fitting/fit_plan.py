@@ -35,8 +35,11 @@ class Plan:
     engine: Engine
 
     def over(self, devices: tuple[Hardware, ...]) -> Plan:
-        """The same on other devices."""
-        return replace(self, devices=devices)
+        """The same on other devices; what does not depend on them is not worked out again."""
+        other = replace(self, devices=devices)
+        for name in ("weights", "_kinds", "_main_layers", "_stages", "_pieces"):
+            other.__dict__[name] = getattr(self, name)
+        return other
 
     @cached_property
     def weights(self) -> int:

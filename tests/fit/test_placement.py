@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.cache import cache_of
 from inspector.errors import UsageError
+from inspector.fitting.cluster import parse_cluster
+from inspector.fitting.engines import engine_named
+from inspector.fitting.fit_plan import Plan
 from inspector.fitting.placement import balanced, by_memory, even, sharded
 from inspector.fitting.resident import parse_offload
 from inspector.model import Slice
 from inspector.model.fit_model import Placement, Workload
 from inspector.slicing import layer_of, share_of
-from tests.fit.builders import GIB, answer, footprint, grouped, latent, split
+from tests.fit.builders import GIB, ROWS, answer, footprint, grouped, latent, recorded, split
 
 
 @pytest.mark.parametrize(
@@ -179,3 +183,16 @@ def test_offload_as_written() -> None:
     for wrong in (["memory"], ["memory=cloud"], ["memory=disk", "memory=host"]):
         with pytest.raises(UsageError):
             parse_offload(wrong)
+
+
+def test_another_count_of_devices_does_not_look_at_every_layer_again() -> None:
+    """A kilobyte of GGUF that says it has 512 layers of 16 million heads took 3.5 s for one cluster."""
+    config = {"model_type": "llama", "num_hidden_layers": 1_000, "hidden_size": 64, "num_attention_heads": 1 << 24}
+    cache = cache_of({**config, "num_key_value_heads": 1 << 24, "head_dim": 1})
+    slices, unit = recorded("meta-llama/Llama-3.1-8B").slices, parse_cluster("2x dgx-spark", ROWS).devices[0]
+    plan = Plan(slices, cache, "layers", (unit,) * 2, Workload(), engine_named("vllm"))
+    more = plan.over((unit,) * 3)
+    for name in ("_kinds", "_main_layers", "_stages", "_pieces"):
+        assert getattr(more, name) is getattr(plan, name)
+    fresh = Plan(slices, cache, "layers", (unit,) * 3, Workload(), engine_named("vllm"))
+    assert [more.loads(n) for n in (1, 8_192)] == [fresh.loads(n) for n in (1, 8_192)]
