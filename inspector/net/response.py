@@ -158,9 +158,13 @@ class Response:
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as e:
-            if not self._complete:
-                raise Unreadable(str(e)) from None
-            self._again = False
+            self._stumbled(str(e))
+
+    def _stumbled(self, words: str) -> None:
+        """What follows a whole answer need not be HTTP; what is part of it must be. Raises `Unreadable`."""
+        if not self._complete:
+            raise Unreadable(words)
+        self._again = False
 
     # What follows is called by the parser. After the end of the answer it may be fed another one, which nobody asked
     # for and which says nothing; the connection is of no use any more.
