@@ -267,8 +267,8 @@ def table() -> str:
 
 HEAD = """# What goes wrong, and what comes of it
 
-Each row is a test in `tests/faults` against the loopback Hub, and this table is made from those tests
-(`python -m tests.faults`). Faults are of one shard of four unless the row names the listing. Requests are only sent
+Each row is a test in `tests/faults` against the loopback Hub or in `tests/transport` against servers of a few lines, and
+this table is made from those tests (`python -m tests.faults`). Faults are of one shard of four unless the row names the listing. Requests are only sent
 again where that is safe (every one is a GET), at most three times, with jitter, and all under one deadline:
 `--timeout`, 120 s. What was sent again is said in the note `retried`.
 
@@ -279,6 +279,12 @@ again where that is safe (every one is a GET), at most three times, with jitter,
 OTHERS: tuple[tuple[str, str, str], ...] = (
     ("connection refused", "sent three times, then given up", ERROR),
     ("name not known (DNS)", "told at once", ERROR),
+    ("name lookup that hangs", "ends with --timeout", ERROR),
+    ("first address of a name is dead", "the next one is tried", RIGHT),
+    ("what comes is no HTTP", "sent three times, then given up; its first fault is named", ERROR),
+    ("an answer that nobody asked for behind another one", "never read; the connection is closed", RIGHT),
+    ("certificate not trusted, or of another host", "told at once, with what to set", ERROR),
+    ("proxy refuses the tunnel (407)", "its status is named", ERROR),
     ("answer's header drips a byte at a time", "ends with --timeout", ERROR),
     ("redirect to another host", "followed without the token", RIGHT),
     ("repo changed between listing and reading", "every URL names the commit of the listing", RIGHT),
