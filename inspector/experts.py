@@ -12,6 +12,7 @@ from typing import NamedTuple
 from inspector.model import Header, TensorInfo
 
 _EXPERTS = ".experts."
+_NOTHING = 0
 
 
 class Pile(NamedTuple):
@@ -21,41 +22,57 @@ class Pile(NamedTuple):
     times: int
 
 
+class _Step(NamedTuple):
+    """What an expert holds: what it held before one tensor came, what its name ends in, and a tensor like it."""
+
+    before: int
+    tail: str
+    like: TensorInfo
+
+
+class _Held:
+    """All that experts hold, numbered: an expert is one number, however many tensors it has."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, str, str, tuple[int, ...], int], int] = {}
+        self.steps: list[_Step | None] = [None]
+
+    def tensors(self, held: int, name: str) -> list[TensorInfo]:
+        """The tensors of the expert of that name (`m.experts.7`)."""
+        found: list[TensorInfo] = []
+        while (step := self.steps[held]) is not None:
+            found.append(step.like._replace(name=name + step.tail))
+            held = step.before
+        return found[::-1]
+
+
 def piles(headers: Sequence[Header], times: Sequence[int]) -> list[Pile]:
     """The tensors of `headers`, of which each stands for as many as `times` says, experts taken together."""
-    found: list[Pile] = []
-    layers: dict[tuple[str, int], dict[str, _Expert]] = {}
-    for header, count in zip(headers, times, strict=True):
-        found.append(Pile(_gathered(header.tensors, layers, count), count))
-    for (_, count), experts in layers.items():
-        classes: dict[tuple[object, ...], list[_Expert]] = {}
-        for expert in experts.values():
-            classes.setdefault(tuple(expert.told), []).append(expert)
-        for first, *more in classes.values():
-            if len({t[0] for t in first.tensors}) == len(first.tensors):
-                found.append(Pile(first.tensors, count * (1 + len(more))))
+    held = _Held()
+    layers: dict[tuple[str, int], dict[str, int]] = {}
+    found = [Pile(_gathered(h.tensors, layers, n, held), n) for h, n in zip(headers, times, strict=True)]
+    for (owner, count), experts in layers.items():
+        alike: dict[int, list[str]] = {}
+        for number, what in experts.items():
+            alike.setdefault(what, []).append(number)
+        for what, numbers in alike.items():
+            first = held.tensors(what, f"{owner}{_EXPERTS}{numbers[0]}")
+            if len({t.name for t in first}) == len(first):
+                found.append(Pile(first, count * len(numbers)))
             else:
                 # Stored twice under one name: each copy is to be met.
-                found.append(Pile([t for e in (first, *more) for t in e.tensors], count))
+                every = [t for n in numbers for t in held.tensors(what, f"{owner}{_EXPERTS}{n}")]
+                found.append(Pile(every, count))
     return found
 
 
-class _Expert:
-    """One expert's tensors, and in one list what must be the same of another one: tails of names, dtypes, shapes."""
-
-    __slots__ = ("tensors", "told")
-
-    def __init__(self) -> None:
-        self.tensors: list[TensorInfo] = []
-        self.told: list[object] = []
-
-
 def _gathered(
-    tensors: Sequence[TensorInfo], layers: dict[tuple[str, int], dict[str, _Expert]], count: int
+    tensors: Sequence[TensorInfo], layers: dict[tuple[str, int], dict[str, int]], count: int, held: _Held
 ) -> list[TensorInfo]:
-    """Those that are no numbered expert's; the others go into `layers`, by what stands before `.experts.`."""
+    """Those that are no numbered expert's; of the others `layers` learns, by layer and number, what each holds."""
     others: list[TensorInfo] = []
-    owner, experts = None, dict[str, _Expert]()
+    owner, experts = None, dict[str, int]()
+    numbers, steps = held.numbers, held.steps
     for tensor in tensors:
         name, dtype, shape, _, start, end = tensor
         before, found, rest = name.partition(_EXPERTS)
@@ -66,9 +83,10 @@ def _gathered(
         if before != owner:
             owner = before
             experts = layers.setdefault((owner, count), {})
-        expert = experts.get(number)
-        if expert is None:
-            expert = experts[number] = _Expert()
-        expert.tensors.append(tensor)
-        expert.told += (dot, tail, dtype, shape, end - start)
+        key = experts.get(number, _NOTHING), dot + tail, dtype, shape, end - start
+        now = numbers.get(key)
+        if now is None:
+            now = numbers[key] = len(steps)
+            steps.append(_Step(key[0], key[1], tensor))
+        experts[number] = now
     return others

@@ -267,10 +267,10 @@ def table() -> str:
 
 HEAD = """# What goes wrong, and what comes of it
 
-Each row is a test in `tests/faults` against the loopback Hub or in `tests/transport` against servers of a few lines, and
-this table is made from those tests (`python -m tests.faults`). Faults are of one shard of four unless the row names the listing. Requests are only sent
-again where that is safe (every one is a GET), at most three times, with jitter, and all under one deadline:
-`--timeout`, 120 s. What was sent again is said in the note `retried`.
+Each row is a test in `tests/faults` against the loopback Hub or in `tests/transport` against servers of a few lines,
+and this table is made from those tests (`python -m tests.faults`). Faults are of one shard of four unless the row names
+the listing. Requests are only sent again where that is safe (every one is a GET), at most three times, with jitter, and
+all under one deadline: `--timeout`, 120 s. What was sent again is said in the note `retried`.
 
 | fault | behaviour | outcome |
 |---|---|---|
