@@ -34,8 +34,18 @@ class Plan:
     engine: Engine
 
     def over(self, devices: tuple[Hardware, ...]) -> Plan:
-        """The same on other devices."""
-        return replace(self, devices=devices)
+        """The same on other devices, with what was worked out of the layers alone: a search asks hundreds of counts."""
+        other = replace(self, devices=devices)
+        names = (
+            ("_kinds", "_main_layers", "_stages") if self.placement in ("pp", "layers") else ("_kinds", "_main_layers")
+        )
+        other.__dict__.update({name: getattr(self, name) for name in names})
+        return other
+
+    @property
+    def distinct(self) -> tuple[LayerCache, ...]:
+        """The few distinct layers of the cache."""
+        return self._kinds[0]
 
     @cached_property
     def weights(self) -> int:
