@@ -199,8 +199,10 @@ def _smallest(plan: Plan, cluster: Cluster, context: int) -> int | None:
         return None
     unit: Hardware = cluster.units[0][1]
     least = plan.least_devices("server", context)
+    # Whether heads divide is asked of the distinct layers, not of thousands that are alike.
+    few = replace(plan.cache, layers=plan.distinct)
     for count in range(fit_words.SEARCH + 1 if least is None else least, min(fit_words.SEARCH, plan.most_devices) + 1):
-        if blocked(plan.placement, plan.cache, count):
+        if blocked(plan.placement, few, count):
             continue
         if plan.over((unit,) * count).holds("server", context):
             return count

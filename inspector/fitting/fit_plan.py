@@ -35,11 +35,17 @@ class Plan:
     engine: Engine
 
     def over(self, devices: tuple[Hardware, ...]) -> Plan:
-        """The same on other devices; what does not depend on them is not worked out again."""
+        """The same on other devices, with what was worked out of the layers alone: a search asks hundreds of counts."""
         other = replace(self, devices=devices)
-        for name in ("weights", "_kinds", "_main_layers", "_stages", "_pieces"):
+        staged = ("_stages",) if self.placement in ("pp", "layers") else ()
+        for name in ("weights", "_kinds", "_main_layers", "_pieces", *staged):
             other.__dict__[name] = getattr(self, name)
         return other
+
+    @property
+    def distinct(self) -> tuple[LayerCache, ...]:
+        """The few distinct layers of the cache."""
+        return self._kinds[0]
 
     @cached_property
     def weights(self) -> int:

@@ -14,7 +14,7 @@ from typing import Final
 
 SECONDS: Final = 2.0
 """Processor time for any input, however small."""
-SECONDS_PER_MB: Final = 0.25
+SECONDS_PER_MB: Final = 3.0
 """Processor time more for each 1,000,000 bytes of it."""
 MEMORY: Final = 64_000_000
 """Bytes of memory for any input, however small."""

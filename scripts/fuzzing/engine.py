@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import random
+import signal
 import sys
 import traceback
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from types import TracebackType
-from typing import Final
+from typing import Final, NoReturn
 
 import atheris
 
 from scripts.fuzzing import FINDING
 
+_HANGS: Final = 60
+"""Seconds of processor time after which an input is taken to have no end."""
 _COUNTED: Final = ["inspector", "markdown_it", "tomllib"]
 
 
@@ -38,9 +41,12 @@ def main() -> None:
 
     def one(data: bytes) -> None:
         try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, _HANGS)
             target.hold(data)
         except Exception as error:
             found.add(data, error)
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def changed(data: bytes, most: int, seed: int) -> bytes:
         chance = random.Random(seed)
@@ -53,7 +59,12 @@ def main() -> None:
         return bytes(atheris.Mutate(data, most))
 
     atheris.Setup([sys.argv[0], *options], one, custom_mutator=changed)
+    signal.signal(signal.SIGVTALRM, _hangs)
     atheris.Fuzz()
+
+
+def _hangs(number: int, frame: object) -> NoReturn:
+    raise TimeoutError(f"no end after {_HANGS} s of processor time")
 
 
 class _Findings:

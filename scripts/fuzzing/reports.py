@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,7 +13,7 @@ from inspector.measure import measure
 from inspector.model import Checkpoint, Footprint, Report, Source
 from inspector.model.cache_model import Cache, UnknownCache
 from inspector.model.fit_model import Workload
-from inspector.render import FORMATS, render
+from inspector.render import render
 from scripts.fuzzing import safe
 from tests.memory import MemorySource
 from tests.waiting import examine
@@ -21,7 +21,8 @@ from tests.waiting import examine
 Files = Mapping[str, bytes | tuple[bytes, int]]
 """Path -> bytes, or a header with the size of the data behind it."""
 CLUSTER: Final = parse_cluster("2x dgx-spark")
-_QUICK: Final = ("text", "json", "markdown", "csv")
+QUICK: Final = ("text", "json", "markdown", "csv")
+_PAGES: Final = ("html", "svg")
 _SELDOM: Final = 256
 """A page takes a tenth of a second to draw, so one of so many inputs gets pages, the others one quick output."""
 
@@ -31,15 +32,15 @@ def now_and_then(data: bytes) -> bool:
     return zlib.crc32(data) % 4 == 0
 
 
-def whole(files: Files, data: bytes, *, every: bool = False) -> Report:
+def whole(files: Files, data: bytes, *, forms: Sequence[str] = ()) -> Report:
     """The report of a repo of these files; see `of`."""
-    return of(MemorySource(files, jobs=1), data, every=every)
+    return of(MemorySource(files, jobs=1), data, forms=forms)
 
 
-def of(source: Source, data: bytes, *, every: bool = False) -> Report:
+def of(source: Source, data: bytes, *, forms: Sequence[str] = ()) -> Report:
     """The report of a repo with every tensor, its cache and a fit, after checking its figures and outputs.
 
-    `data` is what was fuzzed; its checksum decides which outputs are made, unless `every` one is.
+    `data` is what was fuzzed; its checksum decides which output is made, unless `forms` are named.
     """
     report, checkpoint, footprint = examine(source)
     adds_up(report, checkpoint, footprint)
@@ -54,24 +55,16 @@ def of(source: Source, data: bytes, *, every: bool = False) -> Report:
     metadata = {h.file: h.metadata for h in checkpoint.headers}
     report = replace(report, tensor_rows=rows, fits=fits, metadata=metadata)
     report = replace(report, cache=cache if isinstance(cache, Cache) else None)
-    if every:
-        shown(report)
-        return report
-    mark = zlib.crc32(data)
-    forms = _QUICK[mark % 4 :][:1] if mark % _SELDOM else ("html", "svg")
     alone = replace(report, tensor_rows=None)
-    reports = ((report,), (alone,), (report, alone))[mark // _SELDOM % 3]
     for form in forms:
-        safe.output(form, render(form, reports, width=40 + mark % 100))
+        for several in ((report, alone),) if form in _PAGES else ((report,), (alone,), (report, alone)):
+            safe.output(form, render(form, several))
+    if not forms:
+        mark = zlib.crc32(data)
+        several = ((report,), (alone,), (report, alone))[mark // _SELDOM % 3]
+        for form in QUICK[mark % 4 :][:1] if mark % _SELDOM else _PAGES:
+            safe.output(form, render(form, several, width=40 + mark % 100))
     return report
-
-
-def shown(report: Report) -> None:
-    """Raise where an output of a report, with and without its tensors, alone or beside itself, is unsafe."""
-    alone = replace(report, tensor_rows=None)
-    for form in FORMATS:
-        for reports in ((report,), (alone,), (report, alone)):
-            safe.output(form, render(form, reports))
 
 
 def adds_up(report: Report, checkpoint: Checkpoint, footprint: Footprint) -> None:

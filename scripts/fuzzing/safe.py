@@ -53,6 +53,7 @@ def _constant(name: str) -> NoReturn:
 
 
 def _csv(text: str) -> None:
+    csv.field_size_limit(len(text) + 1)
     rows = list(csv.reader(io.StringIO(text), strict=True))
     assert len({len(row) for row in rows}) == 1, "rows of different lengths"
     for row in rows:
