@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_MENTION = re.compile(r"@(?=\w)")
+_LIVE = re.compile(r"@(?=\w)|#(?=\d)")
 _MARKUP = str.maketrans({c: "\\" + c for c in "\\`*_{}[]|#!~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
@@ -27,8 +27,12 @@ def terminal(text: str, width: int | None = None) -> str:
 
 
 def markdown(text: str) -> str:
-    """`terminal` text for a table cell: what Markdown or HTML reads as markup, or GitHub as a mention, is escaped."""
-    return _MENTION.sub("&#64;", terminal(text).translate(_MARKUP))
+    """`terminal` text for a table cell: what Markdown or HTML reads as markup, or GitHub as a mention, is escaped.
+
+    GitHub looks for mentions and issues in the text of the page it has made, so that neither a backslash nor an entity
+    hides them (github/cmark-gfm, issues 181 and 389); an empty comment parts the text and shows nothing.
+    """
+    return _LIVE.sub(r"\g<0><!-- -->", terminal(text).translate(_MARKUP))
 
 
 def csv(text: str) -> str:

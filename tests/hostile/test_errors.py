@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -68,3 +69,16 @@ def test_shortening_is_that_of_the_whole_escaped_text(text: str, width: int) -> 
     whole = terminal(text)
     assert terminal(whole, width) == terminal(text, width)
     assert len(terminal(text, width)) <= max(width, 1)
+
+
+def test_a_name_mentions_nobody_on_github() -> None:
+    from markdown_it import MarkdownIt
+
+    from inspector.escape import markdown
+
+    shown = markdown("org/@octocat #12 a@b.example @ # x")
+    page = MarkdownIt("commonmark", {"html": True}).render(shown)
+    # What GitHub looks at are the texts between tags and comments of the page.
+    texts = re.split(r"<[^>]*>", page)
+    assert not any(re.search(r"@\w|#\d", text) for text in texts)
+    assert "".join(texts).strip() == "org/@octocat #12 a@b.example @ # x"
