@@ -76,7 +76,9 @@ def agreed(data: bytes, file: str, headers: Sequence[Header]) -> ShardIndex | No
         rest = shard_index.parse(data[: found.end()] + data[end:], file)
     except MalformedFile:
         return None
-    return None if rest.weight_map else ShardIndex(file, WeightMap(tuple(headers), folder), rest.total_size)
+    if rest.weight_map or data.count(b'"weight_map"') > 1:
+        return None
+    return ShardIndex(file, WeightMap(tuple(headers), folder), rest.total_size)
 
 
 def _plain(headers: Sequence[Header]) -> bool:

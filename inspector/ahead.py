@@ -1,7 +1,7 @@
 """The first request, sent before the command line is imported: its answer takes about as long as the imports.
 
 Only where nothing that is still to be read could make it another one: the first argument is a repo of the Hub, and no
-option names an endpoint, a token, a revision, a deadline or a trace. The same source answers the run afterwards, so
+option is there but those that change nothing about it. The same source answers the run afterwards, so
 that nothing is asked twice, and what goes wrong is said by the run, in its words.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from inspector import address
@@ -19,11 +20,9 @@ from inspector.net import environment
 from inspector.sources.hub import HubSource
 from inspector.tasks import Loop
 
-_OTHERWISE: Final = (
-    *("--endpoint", "--token", "--revision", "--repo-type", "--timeout", "--jobs", "--offline", "--verbose", "-v"),
-    *("--help", "-h", "--version"),
-)
-"""Options with which the request would be another one, or none."""
+_HARMLESS: Final = frozenset({"-q", "--quiet", "--plain", "--tensors", "--metadata", "--no-cache", "--format"})
+"""Options with which the request is the same one; with any other it is not sent ahead."""
+_FORMATS: Final = frozenset({"text", "json", "markdown", "csv", "html", "svg"})
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _MODULES: Final = ("cli", "inspection", "checkpoint", "measure", "menu", "fitting.outlook", "render")
 
@@ -38,7 +37,12 @@ class Ahead(NamedTuple):
 
 def begin(words: Sequence[str], env: Mapping[str, str]) -> Ahead | None:
     """Ask for the listing of the repo that is the first word; None where the run might ask otherwise, or nothing."""
-    if not words or "/" not in words[0] or any(w.startswith(_OTHERWISE) for w in words) or environment.offline(env):
+    if not words or "/" not in words[0] or words[0].startswith("-") or environment.offline(env):
+        return None
+    for before, word in pairwise(words):
+        if word not in _HARMLESS and not (before == "--format" and word in _FORMATS):
+            return None
+    if words[-1] == "--format":
         return None
     try:
         where = address.parse(words[0])
@@ -46,7 +50,8 @@ def begin(words: Sequence[str], env: Mapping[str, str]) -> Ahead | None:
             # Of a commit everything may be kept: then nothing is asked at all.
             return None
         ahead = Ahead(where, HubSource(where), Loop())
-    except InspectorError:
+    except (InspectorError, RuntimeError):
+        # Said by the run, in its words; a RuntimeError is that nobody's home folder is known.
         return None
     ahead.loop.start(ahead.source.listing())
     ahead.loop.look()

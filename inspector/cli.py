@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import re
 import signal
@@ -211,6 +212,12 @@ def main(args: Sequence[str] | None = None, *, ahead: Ahead | None = None) -> in
     except click.ClickException as error:
         advice = "" if error.exit_code != 2 else " (inspect --help shows the options)"
         answer.complain(f"{error.format_message().rstrip('.')}{advice}")
+        return 2
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EPIPE):
+            return answer.crashed(error, verbose=bool({"-v", "--verbose"} & set(words)))
+        # click's own output: help and version. Everything else is written by `output`, which says so itself.
+        answer.complain(f"standard output: cannot be written: {error.strerror}")
         return 2
     except InspectorError as error:
         answer.complain(str(error))

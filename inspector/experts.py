@@ -55,6 +55,11 @@ def piles(headers: Sequence[Header], times: Sequence[int]) -> list[Pile]:
         alike: dict[int, list[str]] = {}
         for number, what in experts.items():
             alike.setdefault(what, []).append(number)
+        if "" in experts:
+            for number, what in experts.items():
+                if number:
+                    found.append(Pile(held.tensors(what, f"{owner}{_EXPERTS}{number}"), count))
+            continue
         for what, numbers in alike.items():
             first = held.tensors(what, f"{owner}{_EXPERTS}{numbers[0]}")
             if len({t.name for t in first}) == len(first):
@@ -78,6 +83,9 @@ def _gathered(
         before, found, rest = name.partition(_EXPERTS)
         number, dot, tail = rest.partition(".")
         if not found or not number.isdigit():
+            if rest[:1].isdigit():
+                # `experts.3_scale` belongs to one expert, by a name that is not taken apart here.
+                layers.setdefault((before, count), {})[""] = _NOTHING
             others.append(tensor)
             continue
         if before != owner:

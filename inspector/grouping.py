@@ -67,14 +67,20 @@ class Groups:
     times: Sequence[int]
 
 
-def group(piles: Sequence[Pile]) -> Groups:
-    """Tensors by base name and role; a name that comes again is handed back apart."""
+def group(piles: Sequence[Pile]) -> Groups | None:
+    """Tensors by base name and role; a name that comes again is handed back apart.
+
+    None where tensors of two piles belong together and one of the piles stands for more than itself: `experts.3.weight`
+    among experts, and `experts.3_scale` outside of them. Those are to be looked at one by one.
+    """
     split, known = splitter()
     groups: dict[str, Members] = {}
     again: list[tuple[str, str, TensorInfo]] = []
     counts: list[int] = []
+    many: set[str] = set()
     for pile in piles:
         before = len(groups)
+        own: set[str] = set()
         for tensor in pile.tensors:
             name = tensor[0]
             # What `split` would say, without calling it, where the last part of the name has been met.
@@ -86,12 +92,17 @@ def group(piles: Sequence[Pile]) -> Groups:
                 role = found[0]
                 base = name[: -len(role)] if role else name
             members = groups.get(base)
+            if members is not None and base not in own and (pile.times > 1 or base in many):
+                return None
+            if pile.times > 1:
+                own.add(base)
             if members is None:
                 groups[base] = {role: tensor}
             elif role in members:
                 again.append((base, role, tensor))
             else:
                 members[role] = tensor
+        many |= own
         counts += [pile.times] * (len(groups) - before)
     return Groups(groups, tuple(again), counts)
 

@@ -126,17 +126,22 @@ def _part(checkpoint: Checkpoint, number: int, *, named: bool) -> _Measured:
     config = next((d for p, d in documents.items() if p.rpartition("/")[2] == "config.json"), None)
     headers = tuple(h for h in checkpoint.headers if h.file in files)
     if checkpoint.selection.format == "gguf":
-        groups = group([Pile(h.tensors, 1) for h in headers])
+        groups = _one_by_one(headers)
         layers = main_layers(leading(headers)) if headers else None
         return _Measured(headers, declared.GGUF, groups, *classify(groups, declared.GGUF, layers))
     said = {k: v for h in headers for k, v in h.metadata.items() if isinstance(v, str)}
     declaration = declared.read(documents, said)
     layers = declared.num_hidden_layers(config)
-    if named or declaration.per_name:
-        groups = group([Pile(h.tensors, 1) for h in headers])
-    else:
-        groups = group(piles(*twins.apart(headers, _same(layers))))
+    folded = None if named or declaration.per_name else group(piles(*twins.apart(headers, _same(layers))))
+    groups = _one_by_one(headers) if folded is None else folded
     return _Measured(headers, declaration, groups, *classify(groups, declaration, layers))
+
+
+def _one_by_one(headers: Sequence[Header]) -> Groups:
+    groups = group([Pile(h.tensors, 1) for h in headers])
+    if groups is None:
+        raise AssertionError("a pile of one stands for itself")
+    return groups
 
 
 def _same(layers: int | None) -> Callable[[str, str], bool]:

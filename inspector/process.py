@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -25,15 +26,23 @@ def enter() -> NoReturn:
 
 
 def _status() -> int:
-    try:
-        from inspector.ahead import begin, importing
+    """While modules are imported Ctrl-C ends the process at once: an import may swallow the exception that it is."""
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeded:
+        signal.signal(signal.SIGINT, _interrupted)
+    from inspector.ahead import begin, importing
 
-        ahead = begin(sys.argv[1:], os.environ)
-        if ahead is not None:
-            importing(ahead)
-    except KeyboardInterrupt:
-        sys.stderr.write("inspect: interrupted\n")
-        return 130
+    ahead = begin(sys.argv[1:], os.environ)
+    if ahead is not None:
+        importing(ahead)
     from inspector.cli import main
 
+    if heeded:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return main(ahead=ahead)
+
+
+def _interrupted(number: int, frame: object) -> NoReturn:
+    with suppress(OSError):
+        os.write(2, b"inspect: interrupted\n")
+    os._exit(130)

@@ -14,8 +14,12 @@ from inspector.formats import safetensors
 from inspector.model import Alike, Header, TensorInfo
 from inspector.records import replace
 
-_PREFIX: Final = re.compile(rb'"((?:[^"\\.\x00]{1,80}\.){0,6}?\d{1,9}\.)[^"\\]*":\s*\{')
+_PREFIX: Final = re.compile(rb'"((?:[^"\\.\x00-\x1f\x7f-\xff]{1,80}\.){0,6}?\d{1,9}\.)[^"\\]*":\s*\{')
 """The first name with a number in it, up to the number's dot."""
+_TRIES: Final = 4
+_BEGIN: Final = 512
+_BEGIN_OF_IT: Final = 256
+"""Bytes of the beginning that are compared first: fewer than are rewritten, so that none of a prefix is cut."""
 _LOOK: Final = 4096
 """Bytes in which that name must come."""
 
@@ -41,10 +45,16 @@ class Twins:
         if found is None:
             return reader.header()
         prefix, size = found[1], end - start
-        for model in self._models:
+        tries = 0
+        for model in reversed(self._models):
             # Told by the lengths first: the text is compared with what a header with this prefix would be.
             if size - len(model.table) != len(model.header.tensors) * (len(prefix) - len(model.prefix)):
                 continue
+            # The beginning first, and few in full: files of one length that are not alike must not cost their square.
+            begin = model.table[:_BEGIN].replace(b'"' + model.prefix, b'"' + prefix)[:_BEGIN_OF_IT]
+            if tries == _TRIES or not whole.startswith(begin, start):
+                continue
+            tries += 1
             if whole.startswith(model.table.replace(b'"' + model.prefix, b'"' + prefix), start):
                 return reader.like(model.header, model.prefix.decode(), prefix.decode())
         header = reader.header()
@@ -105,5 +115,8 @@ def _under(tensors: Sequence[TensorInfo], stems: set[str]) -> set[str]:
     found: set[str] = set()
     for stem in stems:
         cut = len(stem)
-        found |= {t[0][: t[0].find(".", cut) + 1] for t in tensors if t[0].startswith(stem)}
+        for name in {t[0][cut:].partition(".")[0] for t in tensors if t[0].startswith(stem)}:
+            # `layers.3_scale` belongs to `layers.3.weight` as much as `layers.3.bias` does.
+            digits = name[: len(name) - len(name.lstrip("0123456789"))]
+            found.add(f"{stem}{digits}.")
     return found

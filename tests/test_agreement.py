@@ -106,6 +106,7 @@ def test_a_name_in_two_files_is_not_agreed_to() -> None:
     [
         b'{"metadata": {"weight_map": {"l.1.a": "m-1.safetensors"}}}',
         b'{"weight_map": {"l.1.a": "m-1.safetensors"}, "weight_map": {}}',
+        b'{"metadata": {"weight_map": {"l.1.a": "m-1.safetensors"}}, "weight_map": {}}',
         b'{"weight_map": {"l.1.a": "m-1.safetensors"} x}',
         b'{"weight_map": {"l.1.a": "m-1.safetensors",}}',
         b'{"weight_map": {"l.1.a": "m-1.safetensors"}',

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from inspector.ahead import begin, importing
-from tests.loopback import LoopbackHub, load
+from tests.loopback import Fault, LoopbackHub, load
 
 REPO = "meta-llama/Llama-3.1-8B"
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +60,11 @@ def test_of_several_repos_each_is_listed_once(hub: LoopbackHub, tmp_path: Path) 
         ((REPO,), {"HF_HUB_OFFLINE": "1"}),
         ((REPO, "--help"), {}),
         ((REPO, "--version"), {}),
+        ((REPO, "-qh"), {}),
+        ((REPO, "--bogus"), {}),
+        ((REPO, "--context", "0"), {}),
+        ((REPO, "--cluster", "nonsense"), {}),
+        ((REPO, "-o", "/nonexistent/x"), {}),
         ((REPO, "--endpoint", "http://127.0.0.1:1", "--timeout", "0.5"), {}),
         (("./nowhere",), {}),
         (("check", "a/b.csv"), {}),
@@ -76,6 +83,22 @@ def test_a_commit_that_is_kept_is_not_asked_for(hub: LoopbackHub, tmp_path: Path
     again = started(hub, tmp_path, pinned)
     assert routes(hub) == []
     assert [json.loads(x.stdout)["reports"][0]["tensor_bytes"] for x in (first, again)] == [16_060_522_496] * 2
+
+
+def test_ctrl_c_at_any_moment_of_the_start(hub: LoopbackHub, tmp_path: Path) -> None:
+    own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "INSPECT_CACHE": str(tmp_path / "cache")}
+    hub.faults = lambda request: Fault(delay=30)
+    for number in range(12):
+        command = [sys.executable, "-m", "inspector", *([REPO] if number % 2 else ["--no-cache", REPO]), "-q"]
+        run = subprocess.Popen(
+            command, stderr=subprocess.PIPE, cwd=ROOT, env={"PATH": os.environ["PATH"], **own}, text=True
+        )
+        time.sleep(0.15 + 0.04 * number)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=20)
+        # Before the first line of this program the interpreter itself is interrupted.
+        early = run.returncode in (-signal.SIGINT, 1) and "inspector" not in said.partition("KeyboardInterrupt")[0]
+        assert early or (run.returncode, said.strip()) == (130, "inspect: interrupted"), said
 
 
 def test_what_goes_wrong_is_said_once_and_by_the_run(hub: LoopbackHub, tmp_path: Path) -> None:

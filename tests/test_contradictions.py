@@ -85,6 +85,8 @@ def test_modules_of_one_template_are_told_apart_by_their_rule() -> None:
     layers = {f"model.layers.{i}.mlp.up_proj": {"quant_algo": "FP8"} for i in range(0, 400, 2)}
     body = {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": layers}
     declaration = read({"config.json": {"quantization_config": body}})
-    kinds, of = classify(group([Pile(header.tensors, 1)]), declaration, None)
+    groups = group([Pile(header.tensors, 1)])
+    assert groups is not None
+    kinds, of = classify(groups, declaration, None)
     assert len(kinds) == 2 and {k.count for k in kinds} == {200}
     assert [k.declared.excluded for k in of[:4]] == [False, True, False, True]

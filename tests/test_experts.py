@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,3 +102,44 @@ def test_times_are_kept_without_experts() -> None:
     found = piles(headers({"model.safetensors": {"a": ("BF16", (1,), 2)}}), [7])
     assert [(next(iter(p.tensors)).name, p.times) for p in found] == [("a", 7)]
     assert isinstance(found[0], Pile)
+
+
+@pytest.mark.parametrize("scaled", [range(4), range(1, 4), [2]])
+def test_what_belongs_to_one_expert_by_another_spelling_is_not_lost(scaled: Sequence[int]) -> None:
+    weights: Table = {f"layers.0.mlp.experts.{e}.weight": ("F8_E4M3", (128, 128), 128 * 128) for e in range(4)}
+    scales: Table = {f"layers.0.mlp.experts.{e}_scale": ("F32", (1,), 4) for e in scaled}
+    together, apart = both({"model.safetensors": {**weights, **scales}})
+    assert (together.cells, together.parameters) == (apart.cells, apart.parameters)
+    assert together.tensor_bytes == 4 * 128 * 128 + 4 * len(scales) == sum(d.bytes for d in together.dtypes)
+
+
+def test_nor_is_what_belongs_to_a_header_that_is_alike() -> None:
+    files: dict[str, Table] = {
+        f"model-0000{i + 1}-of-00004.safetensors": {f"proj.{i}.weight": ("F8_E4M3", (128, 128), 128 * 128)}
+        for i in range(3)
+    }
+    files["model-00004-of-00004.safetensors"] = {f"proj.{i}_scale": ("F32", (1,), 4) for i in range(3)}
+    together, apart = both(files)
+    assert (together.cells, together.parameters) == (apart.cells, apart.parameters)
+    assert together.tensor_bytes == 3 * 128 * 128 + 12 == sum(d.bytes for d in together.dtypes)
+
+
+NAMES = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["layers.0.", "layers.1.", "proj.", "m.experts.", "a.0.experts."]),
+    st.integers(0, 3),
+    st.sampled_from(["", ".w", ".experts.0", "_w"]),
+    st.sampled_from(["", ".weight", "_scale", ".weight_scale", "_blocks", ".scales", ".bias", "_bias"]),
+)
+
+
+@given(st.lists(st.dictionaries(NAMES, st.sampled_from(["F8_E4M3", "F32", "BF16", "U8"]), max_size=8), max_size=4))
+def test_whatever_the_names_the_sums_are_those_of_single_tensors(drawn: list[dict[str, str]]) -> None:
+    files: dict[str, Table] = {}
+    for number, names in enumerate(drawn, 1):
+        size = {"F8_E4M3": 1, "U8": 1, "BF16": 2, "F32": 4}
+        table: Table = {n: (d, (4, 4), 16 * size[d]) for n, d in names.items()}
+        files[f"model-{number:05d}-of-{len(drawn):05d}.safetensors"] = table or {"z": ("U8", (1,), 1)}
+    together, apart = both(files)
+    assert (together.cells, together.parameters) == (apart.cells, apart.parameters)
+    assert sum(c.bytes for c in together.cells) == together.tensor_bytes == sum(d.bytes for d in together.dtypes)

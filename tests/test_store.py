@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from inspector import inspect
 from inspector.keep.report_form import NotKept, pack, unpack
 from inspector.keep.store import Store, folder
 from inspector.model import Cost, Report
-from tests.loopback import LoopbackHub, load
+from tests.loopback import LoopbackHub, Repo, Virtual, load
+from tests.memory import header
 
 REPO = "meta-llama/Llama-3.1-8B"
 
@@ -190,3 +192,57 @@ def killed(where: Path, rounds: int, chance: random.Random) -> int:
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is not there")
 def test_a_killed_writer_leaves_nothing_half(tmp_path: Path) -> None:
     assert killed(tmp_path, 8, random.Random(1)) > 0
+
+
+def test_a_header_that_took_two_reads_is_kept_whole(where: Path) -> None:
+    names = {f"model.layers.{n}.mlp.{'long' * 20}.weight": ("U8", (2,), 2) for n in range(3_000)}
+    head, size = header(names)
+    assert len(head) > 300_000
+    repo = Repo.build("org/long", {"model.safetensors": Virtual(head, len(head) + size)})
+    with LoopbackHub([repo]) as hub:
+        inspect("org/long", endpoint=hub.endpoint, cached=True)
+        asked = len(hub.requests)
+        found = inspect(f"org/long@{repo.head}", endpoint=hub.endpoint, cached=True, tensors=True)
+        assert len(hub.requests) == asked
+        assert found.tensor_rows is not None and len(found.tensor_rows) == 3_000
+        offline = inspect("org/long", endpoint=hub.endpoint, cached=True, offline=True, tensors=True)
+    assert plain(offline) == plain(found)
+
+
+@pytest.mark.parametrize(
+    "line", [b"inspect-cache-2 00000000 999999999999\n", b"inspect-cache-2 00000000 0\n", b"inspect-cache-2 x -5\n"]
+)
+def test_a_damaged_length_is_damage(where: Path, line: bytes) -> None:
+    store = Store(where)
+    store.put("k", b"content")
+    (entry,) = where.rglob("*.entry")
+    entry.write_bytes(line + entry.read_bytes())
+    assert store.get("k") is None
+    assert not entry.exists(), "thrown away"
+    table = b"%s 0 999999999999 00000000\n" % entry.stem.encode()
+    entry.write_bytes(b"inspect-cache-2 %08x %d\n" % (zlib.crc32(table), len(table)) + table)
+    assert store.get("k") is None
+
+
+def test_several_entries_of_one_file(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = {f"k{n}": (bytes([n]) * n, b"x") for n in range(50)}
+    store = Store(where)
+    store.put_all(entries)
+    assert len({p.stat().st_ino for p in where.rglob("*.entry")}) == 1
+    assert store.info() == (50, next(where.rglob("*.entry")).stat().st_size)
+    store.put("k3", b"new")
+    want = {k: b"".join(v) for k, v in entries.items()} | {"k3": b"new"}
+    assert {k: store.get(k) for k in entries} == want
+    # On a file system without hard links each has a file of its own, also where a killed process left a part.
+    other = Store(where / "other")
+
+    def refuse(*_: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    for _ in range(2):
+        other.put_all(entries)
+        for path in list((where / "other").rglob("*.entry")):
+            path.rename(path.with_suffix(".part"))
+    other.put_all(entries)
+    assert {k: other.get(k) for k in entries} == {k: b"".join(v) for k, v in entries.items()}

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from inspector.errors import MalformedFile
 from inspector.formats import safetensors
 from inspector.measure import measure
 from inspector.model import Alike, Checkpoint, Header
@@ -99,3 +100,40 @@ def test_a_twin_keeps_its_own_faults() -> None:
     short = twins.header(one("b", table % 22, 1))
     assert [n.code for n in short.notes] == ["truncated"]
     assert short.notes[0].where == "b"
+
+
+@pytest.mark.parametrize("prefix", [b"lay\xff.4.", b"lay\n.4.", b"lay\x7f.4.", "l\u00e4y.4.".encode()])
+def test_a_prefix_that_is_no_plain_text_makes_no_twin(prefix: bytes) -> None:
+    """What is wrong with such a name is said of its own file, as without twins."""
+    entries = b",".join(b'"layers.3.%s":' % leaf + TENSOR % (2 * n, 2 * n + 2) for n, leaf in enumerate((b"a", b"b")))
+    first, second = b"{%s}" % entries, b"{%s}" % entries.replace(b'"layers.3.', b'"' + prefix)
+    twins = Twins()
+    assert len(twins.header(one("a.safetensors", first, 4)).tensors) == 2
+    told: list[object] = []
+    for alone in (False, True):
+        reader = one("b", second, 4)
+        try:
+            told.append(tuple((reader.header() if alone else twins.header(reader)).tensors))
+        except MalformedFile as error:
+            told.append(str(error))
+    assert told[0] == told[1]
+
+
+def test_files_of_one_length_that_are_not_alike_are_few_looked_at_in_full() -> None:
+    """Each is rewritten in full by few others; it was by all before it."""
+    twins = Twins()
+    tables = [
+        b"{%s}" % b",".join(b'"layers.%04d.z%04d":' % (n, m) + TENSOR % (2 * m, 2 * m + 2) for m in range(50))
+        for n in range(30)
+    ]
+    changed = [t.replace(b".z0049", b".y%04d" % n) for n, t in enumerate(tables)]
+    found = [twins.header(one(f"{n}.safetensors", t, 100)) for n, t in enumerate(changed)]
+    assert [h.names[49] for h in found] == [f"layers.{n:04d}.y{n:04d}" for n in range(30)]
+
+
+def test_spaces_behind_a_header_are_no_part_of_it() -> None:
+    table = b"{%s}" % (b'"layers.3.a":' + TENSOR % (0, 2))
+    reader = one("a.safetensors", table + b" " * 1_000_000, 2)
+    whole, start, end = reader.table()
+    assert whole[start:end] == table
+    assert Twins().header(reader).length == 8 + len(table) + 1_000_000

@@ -71,9 +71,7 @@ class Reader:
         whole, end = self._taken(), self._need
         if self.missing:
             return whole, 0, 0
-        while whole[end - 1 : end] == b" " and end > _LENGTH:
-            end -= 1
-        return whole, _LENGTH, end
+        return whole, _LENGTH, _LENGTH + len(whole[_LENGTH:end].rstrip(b" "))
 
     def _taken(self) -> bytes:
         """All bytes so far; joined when somebody looks, not with every chunk."""

@@ -23,7 +23,7 @@ except ImportError:
     from hashlib import blake2b as _blake2b
 
 if TYPE_CHECKING:
-    from io import RawIOBase
+    from io import FileIO
 
 MAGIC: Final = b"inspect-cache-2"
 LIMIT: Final = 1_000_000_000
@@ -47,7 +47,9 @@ def folder(env: Mapping[str, str]) -> Path | None:
     """`INSPECT_CACHE`, else `inspect` in the platform's folder for caches; None where no home is known."""
     given = env.get("INSPECT_CACHE") or ""
     if given:
-        return Path(given).expanduser()
+        with suppress(RuntimeError):
+            return Path(given).expanduser()
+        return None
     if env.get("XDG_CACHE_HOME"):
         return Path(env["XDG_CACHE_HOME"]) / "inspect"
     home = env.get("HOME") or env.get("USERPROFILE")
@@ -114,7 +116,7 @@ class Store:
                 _link(part, path)
             except OSError:
                 # A file system without hard links: a file for each.
-                alone = path.with_suffix(".part")
+                alone = path.with_name(f"{os.urandom(8).hex()}.part")
                 _write(alone, {path: content})
                 alone.replace(path)
 
@@ -197,14 +199,16 @@ def _write(part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
         os.close(file)
 
 
-def _read(file: RawIOBase, name: bytes) -> bytes | None:
+def _read(file: FileIO, name: bytes) -> bytes | None:
     """The content of an entry, None where its length or its checksum is not as it was written."""
     begin = file.read(_BEGIN) or b""
     line, _, rest = begin.partition(b"\n")
     words = line.split(b" ")
     if len(words) != 3 or words[0] != MAGIC or not words[2].isdigit() or len(words[2]) > 12:
         return None
-    length = int(words[2])
+    length, whole = int(words[2]), os.fstat(file.fileno()).st_size
+    if length > whole:
+        return None
     table = rest[:length] + ((file.read(length - len(rest)) or b"") if length > len(rest) else b"")
     if words[1] != b"%08x" % zlib.crc32(table):
         return None
@@ -212,6 +216,8 @@ def _read(file: RawIOBase, name: bytes) -> bytes | None:
     if len(row) != 4:
         return None
     at, size = int(row[1]), int(row[2])
+    if at + size > whole:
+        return None
     if len(rest) >= length + at + size:
         content = rest[length + at : length + at + size]
     else:

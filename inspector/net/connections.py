@@ -143,7 +143,12 @@ class Connections:
         name, port = own.hostname or "", own.port or (443 if scheme == "https" else 80)
         if proxy is None:
             return _Route(name, port, self._certified() if scheme == "https" else None)
-        parts = urlsplit(proxy)
+        try:
+            parts = urlsplit(proxy)
+            named = parts.port
+        except ValueError:
+            advice = "Set http_proxy and https_proxy to an http:// address."
+            raise UsageError("proxy", "its address cannot be read", advice) from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             advice = "Set http_proxy and https_proxy to an http:// address, or name the host in no_proxy."
             raise UsageError("proxy", f"{terminal(parts.scheme, 20)}:// proxies are not supported", advice)
@@ -156,7 +161,7 @@ class Connections:
 
             words = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             login = f"Basic {b64encode(words.encode()).decode()}"
-        to = parts.port or (443 if parts.scheme == "https" else 80)
+        to = named or (443 if parts.scheme == "https" else 80)
         if scheme == "http":
             secure = self._certified() if parts.scheme == "https" else None
             return _Route(parts.hostname, to, secure, absolute=True, login=login)
@@ -174,10 +179,15 @@ async def _dial(host: str, port: int, until: float) -> Wire:
     found = await addresses(host, port, until)
     problem: OSError = OSError(f"no address for {host}")
     for number, (family, address) in enumerate(found, 1):
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.setblocking(False)
         last = number == len(found)
         try:
+            # A kernel may lack the family of an address that a name has.
+            sock = socket.socket(family, socket.SOCK_STREAM)
+        except OSError as e:
+            problem = e
+            continue
+        try:
+            sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             try:
                 sock.connect(address)

@@ -93,5 +93,8 @@ def _path(env: Mapping[str, str], text: str) -> Path:
     filled = Template(text).safe_substitute(env)
     if filled == "~" or filled.startswith("~/"):
         own = env.get("HOME")
-        return Path(own + filled[1:]) if own else Path(filled).expanduser()
+        try:
+            return Path(own + filled[1:]) if own else Path(filled).expanduser()
+        except RuntimeError:
+            raise UsageError("HOME", "is not set, and no home folder is known", "Set HOME, or HF_HOME.") from None
     return Path(filled)

@@ -180,7 +180,7 @@ class Exchange:
         """Body bytes as they come; empty at the end of the body."""
         left = self._patience.remaining(self.url, shown)
         try:
-            chunk = await self._response.read(min(self._timeout, left))
+            chunk = await self._response.read(self._timeout, time.monotonic() + left)
         except NETWORK_ERRORS as e:
             self._patience.remaining(self._place)
             told = failure(self.url, e).error

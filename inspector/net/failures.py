@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
@@ -25,6 +27,25 @@ def shown(url: str) -> str:
         return terminal(f"{parts.scheme}://{host}{parts.path}", 200)
     except ValueError:
         return "(a URL that cannot be read)"
+
+
+def sendable(url: str) -> str:
+    """The URL as a request line can hold it: spaces and what is not ASCII in their UTF-8 as %XX (RFC 3986, 2.1)."""
+    if url.isascii() and url.isprintable() and " " not in url:
+        return url
+    scheme, found, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    host, question, query = host.partition("?")
+    with suppress(UnicodeError):
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    safe = "%/:?#[]@!$&'()*+,;=~"
+    return f"{scheme}{found}{host}{question}{quote(query, safe)}{slash}{quote(path, safe)}"
+
+
+def unsaid(text: str, secret: str | None) -> str:
+    """What a server said, without the token that it may say again, and without the queries of addresses in it."""
+    text = re.sub(r"(https?://[^\s?\"'<>]*)\?[^\s\"'<>]*", r"\1", text)
+    return text.replace(secret, "***") if secret else text
 
 
 def origin(url: str) -> str:

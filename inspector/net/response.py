@@ -126,14 +126,21 @@ class Response:
             if taken > _LONGEST and not self._begun:
                 raise Unreadable(f"headers of more than {_LONGEST:,} bytes")
 
-    async def read(self, timeout: float) -> bytes:
-        """Body bytes as they come, empty at the end. Raises `Ended` where the body ends early."""
+    async def read(self, timeout: float, until: float) -> bytes:
+        """Body bytes as they come, empty at the end; `timeout` seconds are for each read, `until` ends them all.
+
+        Raises `Ended` where the body ends early, `Unreadable` where too much comes that is no body.
+        """
+        framing = 0
         while not self._body:
             if self._complete:
                 return b""
-            data = await self._wire.receive(_CHUNK, time.monotonic() + timeout)
+            data = await self._wire.receive(_CHUNK, min(time.monotonic() + timeout, until))
             if data:
+                framing += len(data)
                 self._feed(data)
+                if framing > _LONGEST and not self._body and not self._complete:
+                    raise Unreadable(f"more than {_LONGEST:,} bytes between two pieces of a body")
             elif "content-length" in self.headers or "transfer-encoding" in self.headers:
                 raise Ended
             else:

@@ -17,7 +17,7 @@ from inspector.errors import SourceError
 from inspector.net import environment, ranges
 from inspector.net.connections import Connections
 from inspector.net.exchange import NETWORK_ERRORS, Answer, Broken, Exchange, HttpStatus, Line
-from inspector.net.failures import failure, origin, shown
+from inspector.net.failures import failure, origin, sendable, shown, unsaid
 from inspector.net.meter import Meter
 from inspector.net.retrying import RETRIED, TRIES, Patience, asked_delay, backoff
 
@@ -133,7 +133,7 @@ class Transport:
 
     async def _send(self, url: str, headers: Mapping[str, str], trusted: bool, asked: str, moved: bool) -> Exchange:
         """One URL, tried again where that may help."""
-        attempt = 0
+        attempt, url = 0, sendable(url)
         sent = {"User-Agent": self._agent, **headers}
         if trusted and self._token:
             sent["Authorization"] = f"Bearer {self._token}"
@@ -161,7 +161,9 @@ class Transport:
     async def _refused(self, answer: Answer, attempt: int, url: str) -> None:
         """Wait for the next try, or raise what the server said."""
         if answer.status not in RETRIED or attempt >= TRIES:
-            raise HttpStatus(answer)
+            body = unsaid(answer.body.decode("utf-8", "replace"), self._token).encode()
+            headers = {name: unsaid(value, self._token) for name, value in answer.headers.items()}
+            raise HttpStatus(answer._replace(body=body, headers=headers))
         self.meter.retry(f"status {answer.status}")
         delay = asked_delay(answer.status, answer.headers, time.time())
         if answer.status == 429 and delay is not None:
@@ -183,7 +185,7 @@ def _next(url: str, location: str | None) -> str:
     if not location:
         raise SourceError(place, "redirects without saying where to")
     try:
-        target = urljoin(url, location)
+        target = sendable(urljoin(url, location))
         parts = urlsplit(target)
         sound = parts.scheme in ("http", "https") and bool(origin(target)) and target.isascii()
     except ValueError:

@@ -106,7 +106,7 @@ class KeptSource:
 
     def _kept(self, key: str) -> bytes | None:
         """What is kept of a file's beginning: as it is, or as another one's with another prefix."""
-        found = self._store.get(key) or b""
+        found = b"".join(self._new[key]) if key in self._new else self._store.get(key) or b""
         if found[:1] == _PLAIN:
             return found[1:]
         with suppress(ValueError, TypeError):

@@ -176,6 +176,7 @@ def test_any_group_at_all_is_read_without_an_exception(stored: dict[str, tuple[s
         infos.append(TensorInfo(f"m.x{role}", dtype, tuple(shape), "f", position, position + size))
         position += size
     groups = group([Pile(infos, 1)])
+    assert groups is not None
     declaration = Declaration(None, "", {})
     kinds, _ = classify(groups, declaration, None)
     claimed = [r for kind in kinds for _, p, o in kind.claims() for r in (*p, *o)]
@@ -201,6 +202,7 @@ def always(said: Declared) -> Rules:
 def test_no_layout_is_claimed_twice_whatever_is_declared() -> None:
     for layout, head in layouts():
         groups = group([Pile(head.tensors, 1)])
+        assert groups is not None
         for method, (bits, size) in product(METHODS, ((None, None), (4, None), (4, 32), (8, 128), (2, 128))):
             said = Declared(method, bits=bits, group=size, where="config.json", entry={"dtype": f"int{bits}"})
             kinds, _ = classify(groups, Declaration(method, "", {}, rules=always(said)), None)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.errors import SourceError
+from inspector.errors import SourceError, UsageError
 from inspector.net.retrying import Patience
 from inspector.net.transport import Transport
 from tests.waiting import Waited
@@ -262,3 +262,79 @@ def test_a_resolver_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -
         t.get("http://hub.example/x")
     assert time.monotonic() - before < 5
     never.set()
+
+
+def test_neither_token_nor_signature_is_said_again() -> None:
+    said = b'{"error":"Invalid token: Bearer hf_SECRET, see https://s3.example/x?X-Amz-Signature=SIGNED&a=b"}'
+    answer = b"HTTP/1.1 400 Bad\r\nX-Error-Message: bad hf_SECRET\r\nContent-Length: %d\r\n\r\n" % len(said) + said
+    with server(says(answer)) as port:
+        url = f"http://127.0.0.1:{port}"
+        t = Waited(Transport(url, token="hf_SECRET", env={}))
+        with pytest.raises(SourceError) as caught:
+            t.get(f"{url}/x")
+    assert "Invalid token: Bearer ***, see https://s3.example/x" in str(caught.value)
+    told = f"{caught.value} {caught.value.answer}"  # type: ignore[attr-defined]
+    assert "SECRET" not in told and "SIGNED" not in told
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a b/\u6a21.json?x=\u6a21 y", b"GET /a%20b/%E6%A8%A1.json?x=%E6%A8%A1%20y HTTP/1.1"),
+        ("\xfc/%20x", b"GET /%C3%BC/%20x HTTP/1.1"),
+        ("a\r\nX-Evil: 1", b"GET /a%0D%0AX-Evil:%201 HTTP/1.1"),
+    ],
+)
+def test_what_no_request_line_can_hold_is_escaped(path: str, line: bytes) -> None:
+    heads: list[bytes] = []
+
+    def talk(sock: socket.socket) -> None:
+        heads.append(asked(sock))
+        sock.sendall(OK + b"Content-Length: 2\r\n\r\n{}")
+
+    with server(talk) as port:
+        url = f"http://127.0.0.1:{port}"
+        assert transport(url).get(f"{url}/{path}").body == b"{}"
+    assert heads[0].split(b"\r\n")[0] == line
+
+
+@pytest.mark.parametrize("drip", [b"5;ext=", b"0", b"0\r\nX-Trailer: "])
+def test_framing_that_never_becomes_a_body_ends_with_the_time_allowed(drip: bytes) -> None:
+    def talk(sock: socket.socket) -> None:
+        asked(sock)
+        sock.sendall(OK + b"Transfer-Encoding: chunked\r\n\r\n" + drip)
+        while True:
+            sock.sendall(drip[-1:] if drip != b"0" else b"0")
+            time.sleep(0.05)
+
+    with server(talk) as port:
+        url = f"http://127.0.0.1:{port}"
+        before = time.monotonic()
+        with pytest.raises(SourceError, match=r"s allowed|not HTTP"):
+            Waited(Transport(url, timeout=1.0, env={})).get(f"{url}/x")
+        assert time.monotonic() - before < 6
+
+
+@pytest.mark.parametrize("proxied", ["http://127.0.0.1:99999", "http://[::1"])
+def test_a_proxy_s_address_that_cannot_be_read_is_the_users_own_fault(proxied: str) -> None:
+    t = Waited(Transport("http://hub.example", env={"http_proxy": proxied}))
+    with pytest.raises(UsageError, match="proxy"):
+        t.get("http://hub.example/x")
+
+
+def test_a_family_that_the_kernel_lacks_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoSix(socket.socket):
+        def __init__(self, family: int = -1, *rest: int, **options: object) -> None:
+            if family == socket.AF_INET6:
+                raise OSError(97, "Address family not supported by protocol")
+            super().__init__(family, *rest, **options)  # type: ignore[arg-type]
+
+    def both(host: str, port: int, **_: object) -> list[object]:
+        six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
+        return [six, (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    with server(ranged) as port:
+        monkeypatch.setattr(socket, "getaddrinfo", both)
+        monkeypatch.setattr(socket, "socket", NoSix)
+        url = f"http://hub.example:{port}"
+        assert read(transport(url), f"{url}/x", 0, 10) == BODY[:10]
