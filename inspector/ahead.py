@@ -24,7 +24,8 @@ _HARMLESS: Final = frozenset({"-q", "--quiet", "--plain", "--tensors", "--metada
 """Options with which the request is the same one; with any other it is not sent ahead."""
 _FORMATS: Final = frozenset({"text", "json", "markdown", "csv", "html", "svg"})
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
-_MODULES: Final = ("cli", "inspection", "checkpoint", "measure", "menu", "fitting.outlook", "render")
+_MODULES: Final = ("cli", "inspection", "checkpoint", "sources.kept")
+"""What is needed up to the next requests; what comes after them is imported while those are waited for."""
 
 
 class Ahead(NamedTuple):
@@ -59,7 +60,7 @@ def begin(words: Sequence[str], env: Mapping[str, str]) -> Ahead | None:
 
 
 def importing(ahead: Ahead) -> None:
-    """Import the rest of the program, and look now and then whether the answer is there."""
+    """Import what the answer is needed for, and look now and then whether it is there."""
     import_module("click")
     ahead.loop.look()
     for name in _MODULES:

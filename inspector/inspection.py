@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspector import address
 from inspector.collector import paused
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from inspector.ahead import Ahead
     from inspector.checkpoint import Loaded
     from inspector.model.fit_model import Cluster, Workload
+
+
+_LATER: Final = (
+    *("checkpoint", "witness.patterns", "declared", "storing.companions", "schemes", "grouping", "measure", "menu"),
+    *("kv.layer_rules", "attention", "cache", "fitting.outlook", "keep.report_form", "render"),
+)
+"""What a run needs after the headers are in, in steps of a few milliseconds."""
 
 
 def inspect(
@@ -154,8 +161,8 @@ def _again(report: Report, source: Source | None, started: float) -> Report:
 
 
 def _import_ahead() -> Iterator[None]:
-    """Import what comes after the listing, a module at a time, while servers are waited for."""
-    for name in ("checkpoint", "measure", "menu", "fitting.outlook"):
+    """Import what comes after the reading, a little at a time, while servers are waited for."""
+    for name in _LATER:
         import_module(f"inspector.{name}")
         yield
 
