@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
-from inspector.net.connections import NotConnected
+from inspector.net.connections import NotConnected, TunnelRefused
+
+PROXY_ADVICE: Final = "Check http_proxy, https_proxy and no_proxy."
 
 
 class Failure(NamedTuple):
@@ -78,7 +80,9 @@ def failure(url: str, problem: BaseException) -> Failure:
     connecting = isinstance(problem, NotConnected)
     if isinstance(problem, NotConnected):
         if problem.proxied and not isinstance(problem.cause, ssl.SSLError):
-            return _failed(place, _proxy_words(problem.cause), "Check http_proxy, https_proxy and no_proxy.", True)
+            # A proxy that has said no says it again; one that was not reached may be there in a moment.
+            again = not isinstance(problem.cause, TunnelRefused)
+            return _failed(place, _proxy_words(problem.cause), PROXY_ADVICE, again)
         problem = problem.cause
     if isinstance(problem, socket.gaierror | UnicodeError):
         # EAI_AGAIN is a resolver that does not answer now; anything else is a name that is not there.
@@ -86,7 +90,10 @@ def failure(url: str, problem: BaseException) -> Failure:
         return _failed(place, f"the name {host} is not known", "Check the network and HF_ENDPOINT.", later)
     if isinstance(problem, ssl.SSLError):
         if "CERTIFICATE_VERIFY_FAILED" in str(problem):
-            advice = "Check the clock; behind a company's proxy point SSL_CERT_FILE at its certificate."
+            advice = (
+                "Check the clock; behind a company's proxy point SSL_CERT_FILE (REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE "
+                "where one is set) at its certificate."
+            )
             return _failed(place, f"the certificate is not trusted{_verify_words(problem)}", advice, False)
         if connecting:
             return _failed(place, "the TLS handshake failed", "Check that the port speaks https.", False)

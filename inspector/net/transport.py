@@ -17,7 +17,7 @@ from inspector.errors import SourceError
 from inspector.net import environment, ranges
 from inspector.net.connections import Connections
 from inspector.net.exchange import NETWORK_ERRORS, Answer, Broken, Exchange, HttpStatus, Line
-from inspector.net.failures import failure, origin, sendable, shown, unsaid
+from inspector.net.failures import PROXY_ADVICE, failure, origin, sendable, shown, unsaid
 from inspector.net.meter import Meter
 from inspector.net.retrying import RETRIED, TRIES, Patience, asked_delay, backoff
 
@@ -160,6 +160,8 @@ class Transport:
 
     async def _refused(self, answer: Answer, attempt: int, url: str) -> None:
         """Wait for the next try, or raise what the server said."""
+        if answer.status == 407:
+            raise SourceError(shown(url), "the proxy wants a user and a password (status 407)", PROXY_ADVICE)
         if answer.status not in RETRIED or attempt >= TRIES:
             body = unsaid(answer.body.decode("utf-8", "replace"), self._token).encode()
             headers = {name: unsaid(value, self._token) for name, value in answer.headers.items()}

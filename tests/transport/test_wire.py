@@ -242,6 +242,14 @@ def test_a_proxy_that_refuses() -> None:
             read(transport(url, https_proxy=f"http://127.0.0.1:{through}"), f"{url}/x", 0, 10)
 
 
+def test_a_plain_proxy_that_wants_a_password() -> None:
+    refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+    with server(says(refusal)) as through:
+        url = "http://hub.example"
+        with pytest.raises(SourceError, match=r"the proxy wants a user and a password \(status 407\)"):
+            transport(url, http_proxy=f"http://127.0.0.1:{through}").get(f"{url}/x")
+
+
 def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     def two(host: str, port: int, **_: object) -> list[object]:
         dead = ("127.0.0.1", 1)
