@@ -112,7 +112,8 @@ class KeptSource:
         with suppress(ValueError, TypeError):
             if found[:1] == _LIKE:
                 model, old, own, length = json.loads(found[1:])
-                return _rewritten(self._store.get(model), old, own, length)
+                kept = b"".join(self._new[model]) if model in self._new else self._store.get(model)
+                return _rewritten(kept, old, own, length)
         return None
 
     def cost(self) -> Cost:
