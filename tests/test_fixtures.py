@@ -7,7 +7,6 @@ import json
 import lzma
 import math
 import struct
-import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -228,9 +227,7 @@ def test_loading_reads_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("an archive was unpacked")
 
     monkeypatch.setattr(lzma, "decompress", refuse)
-    begun = time.monotonic()
     repos = [load(name) for name in names()]
-    assert time.monotonic() - begun < 2
     assert sum(len(r.files) for r in repos) > 500
 
 

@@ -25,9 +25,8 @@ def test_waits_run_beside_each_other() -> None:
             order += [task.result() for _, task in ended]
         return order
 
-    before = time.monotonic()
+    # One after the other they would end as they were begun.
     assert run(main()) == [2, 1, 0]
-    assert time.monotonic() - before < 0.45
 
 
 def test_no_more_than_allowed_are_begun() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from inspector.formats import READERS, reader
 from inspector.formats.gguf import Reader, parse
 from inspector.gguf.ggml_types import READINGS
 from inspector.model import Header
+from scripts.fuzzing.bounds import within
 from tests.formats.gguf.build import Tensor, Writer, build, by_type
 from tests.formats.gguf.engine import footprint
 
@@ -228,20 +228,15 @@ def vocabulary() -> tuple[bytes, int]:
 
 
 def test_a_large_vocabulary_is_quick_in_any_chunks_and_not_kept() -> None:
-    """Under 0.15 s on the machine it was written for; the bound here is for busy ones."""
     head, size = vocabulary()
     assert len(head) > 5_000_000
     for chunk in (len(head), 1 << 16, 1 << 12):
-        best = 9.0
-        for _ in range(3):
-            begin = time.process_time()
+        with within(0.5):
             reader = Reader("m.gguf", size)
             for start in range(0, len(head), chunk):
                 if reader.feed(head[start : start + chunk]):
                     break
             assert len(reader.header().tensors) == 963
-            best = min(best, time.process_time() - begin)
-        assert best < 0.3
     tracemalloc.start()
     reader = Reader("m.gguf", size)
     for start in range(0, len(head), 1 << 16):
@@ -253,6 +248,5 @@ def test_a_large_vocabulary_is_quick_in_any_chunks_and_not_kept() -> None:
 def test_many_tensors_are_read_in_linear_time() -> None:
     w = Writer()
     infos = b"".join(w.info(f"blk.{i}.x", (32,), 0, i * 128) for i in range(50_000))
-    begin = time.process_time()
-    assert len(parse(w.start(50_000, 0) + infos, "m.gguf").tensors) == 50_000
-    assert time.process_time() - begin < 3
+    with within(3):
+        assert len(parse(w.start(50_000, 0) + infos, "m.gguf").tensors) == 50_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from inspector.errors import UsageError
 from inspector.fitting.hardware import user_hardware
 from inspector.slicing import layer_of
 from scripts.fuzzing import reports
+from scripts.fuzzing.bounds import within
 from tests.memory import header
 
 MANY = "9" * 5_000
@@ -77,10 +77,8 @@ def test_toml_beyond_what_is_read(case: str, tmp_path: Path) -> None:
     for name, read in (("t.toml", claims.sheet), ("t.toml", claims.mapping_file), ("h.toml", user_hardware)):
         path = tmp_path / name
         path.write_text(text)
-        began = time.process_time()
-        with pytest.raises(UsageError, match=words):
+        with within(1), pytest.raises(UsageError, match=words):
             read(path)
-        assert time.process_time() - began < 1
 
 
 def test_toml_with_many_dots_that_are_no_key_s() -> None:
@@ -113,7 +111,5 @@ def test_ten_thousand_columns(suffix: str, tmp_path: Path) -> None:
     lines = [",".join(names)] if suffix == ".csv" else ["|".join(names), "|".join(["-"] * len(names))]
     path = tmp_path / f"t{suffix}"
     path.write_text("\n".join(lines) + "\n")
-    began = time.process_time()
-    with pytest.raises(UsageError, match="neither repo"):
+    with within(2), pytest.raises(UsageError, match="neither repo"):
         claims.sheet(path)
-    assert time.process_time() - began < 2

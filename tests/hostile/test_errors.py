@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from inspector import claims
 from inspector.errors import InspectorError, MalformedFile
 from inspector.escape import terminal
 from inspector.fitting.hardware import user_hardware
-from scripts.fuzzing.bounds import MESSAGE
+from scripts.fuzzing.bounds import MESSAGE, within
 
 BREAKS = "a\nb\r\x1b[2J\u202e\u2028"
 LONG = "n" * 1_000_000
@@ -59,9 +58,8 @@ def test_the_middle_of_a_long_error_is_left_out() -> None:
 
 def test_shortening_takes_the_same_time_however_long_a_text_is() -> None:
     text = "\u202e" * 50_000_000
-    began = time.process_time()
-    assert terminal(text, 20) == "\\u202e\\u2…202e\\u202e"
-    assert time.process_time() - began < 0.5
+    with within(0.5):
+        assert terminal(text, 20) == "\\u202e\\u2…202e\\u202e"
 
 
 @given(st.text(max_size=60), st.integers(0, 30))
