@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector.errors import MalformedFile
 from inspector.formats import shard_index
 from inspector.model import Alike, Header, ShardIndex, WeightMap
+from inspector.records import dataclass
 from inspector.twins import owners
 
 _OPENING: Final = re.compile(rb'"weight_map"\s*:\s*\{\s*(?="[^"\\]*"(\s*:\s*)"[^"\\]*"(,\s*)?)')
@@ -25,7 +26,8 @@ _LOOKS: Final = 50
 """Names that are looked at before all are put in order."""
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Layout:
     """What stands between a name and its file, and between two entries."""
 
     colon: bytes
@@ -105,15 +107,18 @@ def _apart(headers: Sequence[Header]) -> bool:
 def _by_shard(data: bytes, at: int, headers: Sequence[Header], text: _Text, layout: _Layout) -> int | None:
     """Where the map ends, if from `at` on it is one run of each header, in any order of headers; else None."""
     left = {text.file(h).encode(): h for h in headers}
+    orders = [False, True]
     while True:
         entry = _ENTRY.match(data, at)
         header = left.pop(entry[1], None) if entry is not None else None
         if header is None:
             return None
-        runs = (text.run(header, ordered=ordered) for ordered in (False, True))
-        run = next((r for r in runs if data.startswith(r, at)), None)
-        if run is None:
+        runs = ((ordered, text.run(header, ordered=ordered)) for ordered in orders)
+        ordered, run = next(((o, r) for o, r in runs if data.startswith(r, at)), (False, b""))
+        if not run:
             return None
+        # A writer has one way: that of the last run first.
+        orders = [ordered, not ordered]
         at += len(run)
         if not data.startswith(layout.comma, at):
             return None if left else at

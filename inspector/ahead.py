@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector import address
 from inspector.address import Address
 from inspector.errors import InspectorError
 from inspector.net import environment
+from inspector.records import dataclass
 from inspector.sources.hub import HubSource
 from inspector.tasks import Loop
 
@@ -28,7 +29,8 @@ _MODULES: Final = ("cli", "inspection", "checkpoint", "sources.kept")
 """What is needed up to the next requests; what comes after them is imported while those are waited for."""
 
 
-class Ahead(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ahead:
     """A source that has been asked for its listing, its address, and the loop in which the answer is waited for."""
 
     where: Address

@@ -6,10 +6,11 @@ One note per distinct contradiction, with how many modules it holds for and one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector.declared import Declaration
 from inspector.model import Claim, Declared, Note
+from inspector.records import dataclass
 
 _CACHE_SCALES: Final = (
     "k_scale",
@@ -29,7 +30,8 @@ _CODE: Final = "config_contradicts_headers"
 """Of these notes, and of those that a scheme makes itself."""
 
 
-class Seen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Seen:
     """`modules` of one kind: what is declared of them, the roles they store, and what schemes make of these."""
 
     example: str

@@ -7,22 +7,24 @@ that the layer lies in, and one expert stands for those that are like it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from inspector.model import Header, TensorInfo
+from inspector.records import dataclass
 
 _EXPERTS = ".experts."
 _NOTHING = 0
 
 
-class Pile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pile:
     """Tensors that are there `times` times, under names that differ in one number."""
 
     tensors: Sequence[TensorInfo]
     times: int
 
 
-class _Step(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Step:
     """What an expert holds: what it held before one tensor came, what its name ends in, and a tensor like it."""
 
     before: int

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector import address
 from inspector.collector import paused
-from inspector.keep.keeping import Kept, open_store
+from inspector.keep.keeping import Kept, open_store, this_program
 from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
 from inspector.net import environment
 from inspector.noting import KEPT, few
@@ -81,7 +81,7 @@ def inspect(
         survey,
         environment.endpoint(os.environ, endpoint),
     )
-    kept = None if store is None else Kept(store, asked_for)
+    kept = None if store is None else Kept(store, asked_for, this_program())
     if kept is not None and (report := kept.report(where.revision)) is not None:
         return _again(report, None, started)
     begun = ahead if ahead is not None and ahead.where == where else None

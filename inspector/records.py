@@ -1,8 +1,8 @@
 """`dataclass`, `field` and `replace` of the standard library, as far as they are used here, in a tenth of the time.
 
 A run imports seventy frozen classes. `dataclasses` compiles six functions for each, 0.85 ms a class, 60 ms of every
-run; here `__init__` alone is compiled, with the first record of a class, and the rest is shared. To a type checker they
-are dataclasses, and so they are to `dataclasses.replace`, `fields`, `asdict` and `is_dataclass`.
+run; here `__init__` alone is compiled, once more than a few records of a class are made, and the rest is shared. To
+a type checker they are dataclasses, and so they are to `dataclasses.replace`, `fields`, `asdict` and `is_dataclass`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ else:
     from operator import attrgetter
 
     _ABSENT = object()
+    _FEW = 8
 
     class _Field:
         """What `field` says of one attribute."""
@@ -70,13 +71,40 @@ else:
         return made
 
     def _first(cls, fields, frozen):
-        """An `__init__` that is compiled when the first record is made: of seventy classes a run uses half."""
+        """An `__init__` for the first few records; most classes have no more of them in a run, and compile nothing."""
+        made = 0
 
         def __init__(self, *values, **named):
-            cls.__init__ = made = _init(cls, fields, frozen)
-            made(self, *values, **named)
+            nonlocal made
+            made += 1
+            given = _bound(fields, values, named) if made <= _FEW else None
+            if given is None:
+                # Also what is wrong: the compiled one raises what a function of these parameters does.
+                cls.__init__ = compiled = _init(cls, fields, frozen)
+                compiled(self, *values, **named)
+                return
+            for name, value in given.items():
+                object.__setattr__(self, name, value)
+            if hasattr(cls, "__post_init__"):
+                self.__post_init__()
 
         return __init__
+
+    def _bound(fields, values, named):
+        """Every field's value; None where what is given does not fit."""
+        given = dict(zip(fields, values, strict=False))
+        if len(values) > len(fields) or not given.keys().isdisjoint(named) or not named.keys() <= fields.keys():
+            return None
+        given.update(named)
+        for name, about in fields.items():
+            if name not in given:
+                if about.factory is not _ABSENT:
+                    given[name] = about.factory()
+                elif about.default is not _ABSENT:
+                    given[name] = about.default
+                else:
+                    return None
+        return given
 
     def _given(default):
         return default if isinstance(default, _Field) else _Field(default)

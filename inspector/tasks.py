@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Coroutine, Generator, Iterable, Iterator
 from heapq import heappop, heappush
 from types import coroutine
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from inspector.records import dataclass
 
 if TYPE_CHECKING:
     import socket
@@ -26,7 +28,8 @@ READ: Final = selectors.EVENT_READ
 WRITE: Final = selectors.EVENT_WRITE
 
 
-class _Wait(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Wait:
     """Until `sock` is ready for `event`; a TimeoutError at `until` (None: for ever). Without `sock` a plain sleep."""
 
     sock: socket.socket | None
@@ -34,11 +37,13 @@ class _Wait(NamedTuple):
     until: float | None
 
 
-class _Start(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Start:
     job: Coroutine[Any, Any, Any]
 
 
-class _Ended(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Ended:
     tasks: tuple[Task[Any], ...]
 
 

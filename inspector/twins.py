@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector.formats import safetensors
 from inspector.model import Alike, Header, TensorInfo
-from inspector.records import replace
+from inspector.records import dataclass, field, replace
 
 _PREFIX: Final = re.compile(rb'"((?:[^"\\.\x00-\x1f\x7f-\xff]{1,80}\.){0,6}?\d{1,9}\.)[^"\\]*":\s*\{')
 """The first name with a number in it, up to the number's dot."""
@@ -24,12 +24,21 @@ _LOOK: Final = 4096
 """Bytes in which that name must come."""
 
 
-class _Model(NamedTuple):
+@dataclass(slots=True)
+class _Model:
     """A decoded header that others may be like, the prefix of all its names, and its JSON."""
 
     header: Header
     prefix: bytes
     table: bytes
+    pieces: list[bytes] = field(default_factory=list)
+    """The JSON without the prefixes, once it was asked for: to join it anew is ten times as fast as to search it."""
+
+    def told(self, prefix: bytes) -> bytes:
+        """The JSON with another prefix in the place of its own."""
+        if not self.pieces:
+            self.pieces = self.table.split(b'"' + self.prefix)
+        return (b'"' + prefix).join(self.pieces)
 
 
 class Twins:
@@ -55,7 +64,7 @@ class Twins:
             if tries == _TRIES or not whole.startswith(begin, start):
                 continue
             tries += 1
-            if whole.startswith(model.table.replace(b'"' + model.prefix, b'"' + prefix), start):
+            if whole.startswith(model.told(prefix), start):
                 return reader.like(model.header, model.prefix.decode(), prefix.decode())
         header = reader.header()
         own, table = prefix.decode("utf-8", "replace"), whole[start:end]

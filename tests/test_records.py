@@ -26,6 +26,28 @@ class Point:
         return self.x + self.y
 
 
+def fresh() -> Any:
+    """A class like `Point` of which no record was made yet."""
+
+    @dataclass(frozen=True, slots=True)
+    class New:
+        """A record."""
+
+        x: int
+        y: int = 2
+        tags: list[str] = field(default_factory=list, compare=False)
+
+        @property
+        def total(self) -> int:
+            return self.x + self.y
+
+        def __post_init__(self) -> None:
+            if self.x < 0:
+                raise ValueError("below 0")
+
+    return New
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Standard:
     """The same, made by the standard library."""
@@ -43,13 +65,44 @@ class Tally:
     seen: set[str] = field(default_factory=set)
 
 
+@pytest.mark.parametrize("wrong", [(), (1, 2, [], 4)])
+@pytest.mark.parametrize("before", [0, 7, 8, 30])
+def test_the_first_records_are_like_the_later_ones(before: int, wrong: tuple[Any, ...]) -> None:
+    """The first few are made without a compiled `__init__`; what is refused is refused in the same words."""
+    kind = fresh()
+    for n in range(before):
+        assert kind(n).x == n
+    said = []
+    for one in (kind, Standard):
+        with pytest.raises(TypeError) as caught:
+            one(*wrong)
+        said.append(str(caught.value).partition("__init__")[2])
+    assert said[0] == said[1]
+    kind = fresh()
+    for n in range(before):
+        kind(n)
+    with pytest.raises(TypeError, match="z"):
+        kind(1, z=3)
+    kind = fresh()
+    for n in range(before):
+        kind(x=n, y=n)
+    with pytest.raises(TypeError, match="x"):
+        kind(1, x=3)
+    with pytest.raises(ValueError, match="below 0"):
+        kind(-1)
+    one, other = kind(5, tags=["a"]), kind(5)
+    assert (one.x, one.y, one.tags, one.total) == (5, 2, ["a"], 7)
+    assert one == other
+    assert other.tags is not kind(5).tags
+
+
 def test_what_a_record_is_made_of() -> None:
-    kinds: tuple[Any, ...] = (Point, Standard)
+    kinds: tuple[Any, ...] = (Point, fresh(), Standard)
     few_or_many: tuple[tuple[Any, ...], ...] = ((), (1, 2, [], 4))
     for kind in kinds:
         one: Any = kind(1)
         assert (one.x, one.y, one.tags) == (1, 2, [])
-        assert repr(one) == f"{kind.__name__}(x=1, y=2, tags=[])"
+        assert repr(one) == f"{kind.__qualname__}(x=1, y=2, tags=[])"
         assert one == kind(1, 2, ["other"]) != kind(2)
         assert hash(one) == hash(kind(1, tags=["other"]))
         assert one.tags is not kind(1).tags

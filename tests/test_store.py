@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 
 from inspector import inspect
 from inspector.keep.report_form import NotKept, pack, unpack
-from inspector.keep.store import Store, folder
+from inspector.keep.store import Info, Store, folder
 from inspector.model import Cost, Report
 from tests.loopback import LoopbackHub, Repo, Virtual, load
 from tests.memory import header
@@ -124,6 +125,44 @@ def test_the_bound_is_kept_by_use(tmp_path: Path) -> None:
     assert store.info().entries == 0
 
 
+def test_only_a_run_that_may_have_passed_the_bound_looks_at_every_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Store] = []
+    files = Store._files
+
+    def seen(store: Store) -> Iterator[tuple[Path, os.stat_result]]:
+        looks.append(store)
+        return files(store)
+
+    monkeypatch.setattr(Store, "_files", seen)
+
+    def run(size: int) -> int:
+        store = Store(tmp_path / "cache", limit=10_000)
+        store.put(f"k{random.random()}", bytes(size))
+        looks.clear()
+        store.tidy()
+        return len(looks)
+
+    def kept() -> int:
+        return sum(p.stat().st_size for p in (tmp_path / "cache").rglob("*.entry"))
+
+    assert [run(1_000) for _ in range(10)] == [0] * 10
+    assert run(1_000) == 1
+    assert kept() <= 8_000
+    assert run(100) == 0
+    # What nobody can tell is looked at: a folder of before, a tally that is damaged, one that is long.
+    tally = tmp_path / "cache" / "tally"
+    for text in (None, b"", b"5\n", b"looked x\n", b"looked 5\n" + b"1\n" * 5_000):
+        tally.unlink()
+        if text is not None:
+            tally.write_bytes(text)
+        assert run(10) == 1
+        assert run(10) == 0
+    assert Store(tmp_path / "cache").clear().entries > 5
+    assert not tally.exists()
+
+
 def test_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     assert folder({"INSPECT_CACHE": "/a/b", "HOME": "/h"}) == Path("/a/b")
     assert folder({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == Path("/x/inspect")
@@ -229,7 +268,7 @@ def test_several_entries_of_one_file(where: Path, monkeypatch: pytest.MonkeyPatc
     store = Store(where)
     store.put_all(entries)
     assert len({p.stat().st_ino for p in where.rglob("*.entry")}) == 1
-    assert store.info() == (50, next(where.rglob("*.entry")).stat().st_size)
+    assert store.info() == Info(50, next(where.rglob("*.entry")).stat().st_size)
     store.put("k3", b"new")
     want = {k: b"".join(v) for k, v in entries.items()} | {"k3": b"new"}
     assert {k: store.get(k) for k in entries} == want

@@ -23,6 +23,7 @@ MAX_HEADER: Final = 100_000_000
 """The reference's limit on N (`MAX_HEADER_SIZE`)."""
 
 _LENGTH: Final = 8
+_FILL: Final = 64
 _MAX_BYTES: Final = 2**63 - 1
 _LFS: Final = b"version "
 
@@ -71,7 +72,10 @@ class Reader:
         whole, end = self._taken(), self._need
         if self.missing:
             return whole, 0, 0
-        return whole, _LENGTH, _LENGTH + len(whole[_LENGTH:end].rstrip(b" "))
+        # Writers fill up to a multiple of eight: what is more than a few spaces is looked at as a whole.
+        last = whole[max(_LENGTH, end - _FILL) : end]
+        filled = last if last.rstrip(b" ") else whole[_LENGTH:end]
+        return whole, _LENGTH, end - len(filled) + len(filled.rstrip(b" "))
 
     def _taken(self) -> bytes:
         """All bytes so far; joined when somebody looks, not with every chunk."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector.gguf.ggml_types import PLAIN, QUANTS
 from inspector.gguf.gguf_keys import FILE_TYPES
 from inspector.model import Json
+from inspector.records import dataclass
 
 _NAMES: Final = sorted({*FILE_TYPES.values(), *QUANTS, *PLAIN, "FP16", "FP32"} - {"I8", "I16", "I32", "I64"})
 # Patterns as text: a run that meets no GGUF file compiles none of them.
@@ -41,7 +42,8 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-class Name(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Name:
     """A GGUF file's name taken apart.
 
     `stem` is the name without suffix and part number, `number` of `of` its place (None for a file that stands

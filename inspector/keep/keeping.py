@@ -29,10 +29,11 @@ def open_store() -> Store | None:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The reports of one repo as it was asked about: `asked` is everything but the commit."""
+    """The reports that `program` gives of one repo as it was asked about: `asked` is everything but the commit."""
 
     store: Store
     asked: tuple[object, ...]
+    program: str
 
     def report(self, commit: str | None) -> Report | None:
         """The report of a commit, None where it is not kept."""
@@ -62,10 +63,10 @@ class Kept:
             return
 
     def _key(self, commit: str) -> str:
-        return repr(("report", _program(), commit, *self.asked))
+        return repr(("report", self.program, commit, *self.asked))
 
 
-def _program() -> str:
+def this_program() -> str:
     """This program: its version, and for those who change it how many files it has, how large, how new."""
     package = Path(__file__).parents[1]
     count = size = newest = 0

@@ -2,19 +2,24 @@
 
 A file holds what one run kept: a line with checksum and length of a table, the table with a line for each entry, then
 their contents. Each entry has a name of its own for that file, a hard link: so forty-eight headers are one write, and
-each of them is found by its content. Names are hashes, so nothing of a repo becomes a path. Several processes may use
-one folder; what two of them write under one name is the same.
+each of them is found by its content. Names are hashes, so nothing of a repo becomes a path, and all are in one folder:
+to make others below it would cost more than all the rest. Several processes may use one folder; what two of them write
+under one name is the same. A tally, a line for each run, tells about how much is there, so that only a run that may
+have passed the bound looks at every entry.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from inspector.records import dataclass
 
 try:
     # hashlib loads OpenSSL, 5 ms of every run; this is the same function out of the interpreter itself.
@@ -33,10 +38,16 @@ _KEEP: Final = 0.8
 _SUFFIX: Final = ".entry"
 _BEGIN: Final = 65_536
 """Bytes of a file that are read first: the table, and the content of most entries that stand alone."""
+_TALLY: Final = "tally"
+_LOOKED: Final = b"looked"
+"""What a tally begins with; then come the bytes that were there, and those that each run has added."""
+_LONG: Final = 8_192
+"""Bytes of a tally after which everything is looked at again."""
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-class Info(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Info:
     """How many entries there are, and the bytes that they take."""
 
     entries: int
@@ -96,6 +107,7 @@ class Store:
                 _write(part, names)
             except FileNotFoundError:
                 self._where.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _append(self._where / _TALLY, _LOOKED + b" 0\n")
                 _write(part, names)
             try:
                 self._name(part, names)
@@ -103,12 +115,14 @@ class Store:
                 part.unlink(missing_ok=True)
         except OSError:
             return
-        self._written += sum(len(piece) for content in entries.values() for piece in content)
+        written = sum(len(piece) for content in entries.values() for piece in content)
+        self._written += written
+        with suppress(OSError):
+            _append(self._where / _TALLY, b"%d\n" % written)
 
     def _name(self, part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
         """Give a written file the names of its entries."""
         for path, content in names.items():
-            path.parent.mkdir(mode=0o700, exist_ok=True)
             if len(names) == 1:
                 part.replace(path)
                 continue
@@ -122,7 +136,7 @@ class Store:
 
     def tidy(self) -> None:
         """Remove the least used entries beyond the limit, and parts that a killed process left an hour ago or more."""
-        if not self._written:
+        if not self._written or self._tally() <= self._limit:
             return
         found = list(self._files())
         total = sum(_share(about) for _, about in found)
@@ -135,6 +149,20 @@ class Store:
                 with suppress(OSError):
                     path.unlink()
                 total -= _share(about)
+        part = self._where / f"{os.urandom(8).hex()}.part"
+        with suppress(OSError):
+            _append(part, b"%s %d\n" % (_LOOKED, math.ceil(total)))
+            part.replace(self._where / _TALLY)
+
+    def _tally(self) -> float:
+        """About how many bytes there are; infinite where nobody has looked for long."""
+        try:
+            with (self._where / _TALLY).open("rb", buffering=0) as file:
+                text = file.read(_LONG + 1) or b""
+            looked, *counts = text.split()
+            return sum(map(int, counts)) if looked == _LOOKED and len(text) <= _LONG else math.inf
+        except (OSError, ValueError):
+            return math.inf
 
     def info(self) -> Info:
         """What is there."""
@@ -148,23 +176,28 @@ class Store:
             with suppress(OSError):
                 path.unlink()
                 gone, size = gone + (path.suffix == _SUFFIX), size + _share(about)
+        (self._where / _TALLY).unlink(missing_ok=True)
         return Info(gone, round(size))
 
     def _path(self, key: str) -> Path:
         name = _blake2b(key.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
-        return self._where / name[:2] / f"{name[2:]}{_SUFFIX}"
+        return self._where / f"{name}{_SUFFIX}"
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for pattern in ("[0-9a-f][0-9a-f]/*", "*.part"):
-            for path in self._where.glob(pattern):
-                if path.suffix in (_SUFFIX, ".part"):
-                    with suppress(OSError):
-                        yield path, path.stat()
+        for path in self._where.glob("*"):
+            if path.suffix in (_SUFFIX, ".part"):
+                with suppress(OSError):
+                    yield path, path.stat()
 
 
 def _share(about: os.stat_result) -> float:
     """An entry's share of the bytes of the file that it is in."""
     return about.st_size / max(1, about.st_nlink)
+
+
+def _append(path: Path, line: bytes) -> None:
+    with path.open("ab", buffering=0) as file:
+        file.write(line)
 
 
 def _link(part: Path, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
@@ -14,12 +14,16 @@ from inspector.net.failures import failure, shown
 from inspector.net.meter import Meter
 from inspector.net.response import Ended, Unreadable
 from inspector.net.retrying import Patience
+from inspector.net.threads import beside
+from inspector.records import dataclass
 
 if TYPE_CHECKING:
     from inspector.net.response import Response
 
 SMALL: Final = 100_000_000
 """Most bytes, packed or not, of a body that is read whole: Kimi-K3's shard index has 60 MB."""
+_LARGE: Final = 65_536
+"""Bytes of a packed body from which it is worth a thread to unpack it."""
 _SHORT: Final = 65_536
 """Bytes of an error's or a redirect's body that are worth reading to keep its connection."""
 
@@ -28,7 +32,8 @@ NETWORK_ERRORS: Final = (NotConnected, Unreadable, Ended, OSError)
 """What `Connections` and `Response` raise where a network or a server fails them."""
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """A whole answer. `headers` has lower-case names; `url` is where redirects led, `moved` whether there were any.
 
     `packed` is the body as it came, where that was as gzip.
@@ -159,22 +164,39 @@ class Exchange:
         announced = self.headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced) > SMALL:
             raise SourceError(self._place, f"has {int(announced):,} bytes; at most {SMALL:,} are read whole")
-        unpack = _gunzip(self._place) if encoding.endswith("gzip") else None
         parts: list[bytes] = []
-        packed: list[bytes] = []
-        total, more = 0, True
-        while more:
-            chunk = await self._take()
-            more = bool(chunk)
-            data = chunk
-            if unpack is not None:
-                packed.append(chunk)
-                data = unpack(chunk)
-            total += len(data)
+        total = 0
+        while chunk := await self._take():
+            total += len(chunk)
             if total > SMALL:
                 raise SourceError(self._place, f"has more than the {SMALL:,} bytes that are read whole")
-            parts.append(data)
-        return b"".join(parts), None if unpack is None else b"".join(packed)
+            parts.append(chunk)
+        body = b"".join(parts)
+        if not encoding.endswith("gzip"):
+            return body, None
+        return await self._unpacked(body), body
+
+    async def _unpacked(self, packed: bytes) -> bytes:
+        """A body out of its gzip form; a large one beside everything else, which zlib's code can."""
+        import zlib
+
+        unpacker = zlib.decompressobj(31)
+        try:
+            if len(packed) < _LARGE:
+                body = unpacker.decompress(packed, SMALL + 1)
+            else:
+                until = time.monotonic() + self._patience.remaining(self.url, shown)
+                body = await beside(lambda: unpacker.decompress(packed, SMALL + 1), until)
+        except zlib.error:
+            raise SourceError(self._place, "the body is not the gzip that it claims to be") from None
+        except TimeoutError:
+            self._patience.remaining(self._place)
+            raise
+        if len(body) > SMALL:
+            raise SourceError(self._place, f"has more than the {SMALL:,} bytes that are read whole")
+        if not unpacker.eof:
+            raise Broken(SourceError(self._place, "the gzip body is cut off", "Try again; the connection broke off."))
+        return body
 
     async def _take(self) -> bytes:
         """Body bytes as they come; empty at the end of the body."""
@@ -197,22 +219,3 @@ class Exchange:
         else:
             self._response.close()
         self._line.end(result)
-
-
-def _gunzip(place: str) -> Callable[[bytes], bytes]:
-    """Unpack one gzip member chunk by chunk, never past `SMALL`; an empty chunk asks whether it was complete."""
-    import zlib
-
-    unpacker = zlib.decompressobj(31)
-
-    def unpack(chunk: bytes) -> bytes:
-        if not chunk:
-            if not unpacker.eof:
-                raise Broken(SourceError(place, "the gzip body is cut off", "Try again; the connection broke off."))
-            return b""
-        try:
-            return unpacker.decompress(chunk, SMALL + 1)
-        except zlib.error:
-            raise SourceError(place, "the body is not the gzip that it claims to be") from None
-
-    return unpack

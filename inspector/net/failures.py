@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from inspector.errors import SourceError
 from inspector.escape import terminal
 from inspector.net.connections import NotConnected, TunnelRefused
+from inspector.records import dataclass
 
 PROXY_ADVICE: Final = "Check http_proxy, https_proxy and no_proxy."
 
 
-class Failure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Failure:
     """An error ready to be raised, and whether the same GET may succeed when it is sent again."""
 
     error: SourceError

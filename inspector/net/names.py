@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from inspector.tasks import READ, ready
+from inspector.net.threads import beside
 
 Address = tuple[int, Any]
 """Address family, and what `socket.connect` takes."""
@@ -16,29 +16,8 @@ async def addresses(host: str, port: int, until: float) -> list[Address]:
     plain = _literal(host, port)
     if plain is not None:
         return [plain]
-    import threading
-
-    found: list[Address] = []
-    problem: list[BaseException] = []
-    here, there = socket.socketpair()
-
-    def look() -> None:
-        try:
-            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found.extend((family, address) for family, _, _, _, address in answers)
-        except BaseException as e:
-            problem.append(e)
-        finally:
-            there.close()
-
-    with here:
-        here.setblocking(False)
-        # A resolver that hangs is left behind: nothing can interrupt it, and nobody waits for it any more.
-        threading.Thread(target=look, name="inspect-resolver", daemon=True).start()
-        await ready(here, READ, until)
-    if problem:
-        raise problem[0]
-    return found
+    answers = await beside(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), until)
+    return [(family, address) for family, _, _, _, address in answers]
 
 
 def _literal(host: str, port: int) -> Address | None:

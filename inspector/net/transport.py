@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from inspector import __version__
@@ -20,13 +20,15 @@ from inspector.net.exchange import NETWORK_ERRORS, Answer, Broken, Exchange, Htt
 from inspector.net.failures import PROXY_ADVICE, failure, origin, sendable, shown, unsaid
 from inspector.net.meter import Meter
 from inspector.net.retrying import RETRIED, TRIES, Patience, asked_delay, backoff
+from inspector.records import dataclass, replace
 
 TIMEOUT: Final = 120.0
 """Seconds for everything that one source does, where nobody says otherwise."""
 _REDIRECTS: Final = 5
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """How many bytes of a range were handed over, the URL that gave them, and the file's size as the server says it."""
 
     received: int
@@ -165,7 +167,7 @@ class Transport:
         if answer.status not in RETRIED or attempt >= TRIES:
             body = unsaid(answer.body.decode("utf-8", "replace"), self._token).encode()
             headers = {name: unsaid(value, self._token) for name, value in answer.headers.items()}
-            raise HttpStatus(answer._replace(body=body, headers=headers))
+            raise HttpStatus(replace(answer, body=body, headers=headers))
         self.meter.retry(f"status {answer.status}")
         delay = asked_delay(answer.status, answer.headers, time.time())
         if answer.status == 429 and delay is not None:

@@ -6,7 +6,9 @@ A leading `(?!...)` or `(?=...)` is understood. Source of the language: Python's
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from inspector.records import dataclass
 
 MAX_PATTERN: Final = 512
 """Characters of one pattern; longer ones are refused."""
@@ -28,7 +30,8 @@ class UnusablePattern(ValueError):
     """The pattern is not a regular expression, or one that cannot be matched in bounded time."""
 
 
-class CharacterSet(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CharacterSet:
     """Characters that an edge takes: these, or all but these."""
 
     inverted: bool
@@ -156,10 +159,10 @@ class Parser:
         self.at += 1
         if self.text[self.at - 1] != "\\":
             return frozenset(self.text[self.at - 1])
-        inverted, characters = self._escaped()
-        if inverted:
+        escaped = self._escaped()
+        if escaped.inverted:
             raise UnusablePattern("an inverted class inside brackets is not understood")
-        return characters
+        return escaped.characters
 
     def _repeated(self, tree: Tree) -> Tree:
         low, high = 1, 1

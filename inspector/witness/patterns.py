@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from inspector.model import Note
+from inspector.records import dataclass
 from inspector.witness.automaton import Automaton
 from inspector.witness.expressions import MAX_PATTERN, UnusablePattern
 
@@ -24,14 +25,16 @@ Kind = Literal["exact", "prefix", "suffix", "inside", "under"]
 """How a text is held against a name; `under`: the name itself or a module below it."""
 
 
-class Text(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Text:
     """A pattern that needs no regular expression."""
 
     kind: Kind
     text: str
 
 
-class Expression(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Expression:
     """A regular expression, with the arguments of `Automaton.add`."""
 
     pattern: str
@@ -113,7 +116,7 @@ class Patterns:
             self._numbers.append(index)
             self.per_name |= _VARIES.search(test.pattern) is not None
             return
-        kind, text = test
+        kind, text = test.kind, test.text
         if not text:
             return
         self.per_name |= any(c.isdigit() for c in text)
