@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.experts import Pile, piles
 from inspector.measure import measure
-from inspector.model import Footprint, Header
+from inspector.model import Alike, Footprint, Header
 from tests.memory import MemorySource, header
 from tests.waiting import load
 
@@ -43,6 +43,26 @@ def test_a_uniform_layer_is_one_expert_many_times() -> None:
         table |= expert(f"layers.0.mlp.experts.{n}", "F8_E4M3", "weight_scale_inv")
     found = piles(headers({"model.safetensors": table}), [3])
     assert sorted((len(p.tensors), p.times) for p in found) == [(1, 3), (2, 120)]
+
+
+def test_layers_that_lie_in_several_files_are_alike() -> None:
+    """As in DeepSeek-V3: each layer is cut in the middle of an expert, and begins in the file of the one before."""
+    files: dict[str, Table] = {}
+    for layer in range(6):
+        table: Table = {f"layers.{layer}.norm.weight": ("BF16", (8,), 16)}
+        for n in range(10):
+            table |= expert(f"layers.{layer}.mlp.experts.{n}", "F8_E4M3", "weight_scale_inv")
+        items = list(table.items())
+        for number, part in enumerate((items[:8], items[8:])):
+            files[f"model-{2 * layer + number + 1:05d}-of-00012.safetensors"] = dict(part)
+    read = headers(files)
+    assert sum(isinstance(h.tensors, Alike) for h in read) == 10
+    found = piles(read, [1] * len(read))
+    assert sorted((len(p.tensors), p.times) for p in found) == [(0, 1)] * 6 + [(1, 1)] * 6 + [(2, 10)] * 6
+    names = [t.name for p in found for t in p.tensors]
+    assert len(set(names)) == len(names)
+    together, apart = both(files)
+    assert together == apart
 
 
 def test_an_expert_that_is_stored_twice_counts_twice() -> None:

@@ -88,9 +88,11 @@ def certificates(env: Mapping[str, str]) -> str | None:
 
 def _path(env: Mapping[str, str], text: str) -> Path:
     """A path with `~` and `$NAME` filled in from `env`."""
-    from string import Template
+    filled = text
+    if "$" in text:
+        from string import Template
 
-    filled = Template(text).safe_substitute(env)
+        filled = Template(text).safe_substitute(env)
     if filled == "~" or filled.startswith("~/"):
         own = env.get("HOME")
         try:

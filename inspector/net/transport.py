@@ -185,19 +185,19 @@ class Transport:
 
 def _next(url: str, location: str | None) -> str:
     """Where a redirect leads. Raises `SourceError` for what must not be followed."""
-    place = shown(url)
     if not location:
-        raise SourceError(place, "redirects without saying where to")
+        raise SourceError(shown(url), "redirects without saying where to")
     try:
-        target = sendable(urljoin(url, location))
-        parts = urlsplit(target)
-        sound = parts.scheme in ("http", "https") and bool(origin(target)) and target.isascii()
+        # Nearly all lead to a whole address, with which there is nothing to join.
+        whole = location.startswith(("https://", "http://"))
+        target = sendable(location if whole else urljoin(url, location))
+        sound = target.startswith(("https://", "http://")) and bool(origin(target)) and target.isascii()
     except ValueError:
         target, sound = "", False
     if not sound:
         message = f"redirects to {shown(target or location)}, which is no http or https address"
-        raise SourceError(place, message, "Not followed.")
+        raise SourceError(shown(url), message, "Not followed.")
     if url.startswith("https:") and target.startswith("http:"):
         message = f"redirects from https to {shown(target)}, which is not encrypted"
-        raise SourceError(place, message, "Not followed.")
+        raise SourceError(shown(url), message, "Not followed.")
     return target

@@ -84,11 +84,11 @@ def _one(hub: Hub, name: str, command: Sequence[str], repo: str, commit: str, ho
     cache = home / "warm"
     if name == OURS:
         cache = home / f"cold-{time.monotonic_ns()}"
-        arguments = [*command, repo, "--format", "json", "-q"]
+        arguments = [*command, repo, "--format", "json"]
     elif name == "get_safetensors_metadata":
         arguments = [*command, repo]
     elif name == f"{OURS}, warm":
-        arguments = [_command(), f"{repo}@{commit}", "--format", "json", "-q"]
+        arguments = [_command(), f"{repo}@{commit}", "--format", "json"]
     elif name == f"{OURS}, --help":
         arguments = [_command(), "--help"]
     elif name == "interpreter":
