@@ -123,9 +123,13 @@ def _under(tensors: Sequence[TensorInfo], stems: set[str]) -> set[str]:
     """The prefixes `model.layers.3.` of all names that begin with a stem `model.layers.`."""
     found: set[str] = set()
     for stem in stems:
-        cut = len(stem)
-        for name in {t[0][cut:].partition(".")[0] for t in tensors if t[0].startswith(stem)}:
-            # `layers.3_scale` belongs to `layers.3.weight` as much as `layers.3.bias` does.
-            digits = name[: len(name) - len(name.lstrip("0123456789"))]
-            found.add(f"{stem}{digits}.")
+        cut, prefix = len(stem), ""
+        for tensor in tensors:
+            name = tensor[0]
+            # Names of one layer come one after another.
+            if (not prefix or not name.startswith(prefix)) and name.startswith(stem):
+                # `layers.3_scale` belongs to `layers.3.weight` as much as `layers.3.bias` does.
+                rest = name[cut:]
+                prefix = f"{stem}{rest[: len(rest) - len(rest.lstrip('0123456789'))]}."
+                found.add(prefix)
     return found

@@ -191,7 +191,7 @@ class Exchange:
             raise SourceError(self._place, "the body is not the gzip that it claims to be") from None
         except TimeoutError:
             self._patience.remaining(self._place)
-            raise
+            raise SourceError(self._place, "was not unpacked within the time allowed", "Raise --timeout.") from None
         if len(body) > SMALL:
             raise SourceError(self._place, f"has more than the {SMALL:,} bytes that are read whole")
         if not unpacker.eof:
