@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +23,29 @@ if TYPE_CHECKING:
     from inspector.model.fit_model import Cluster, Workload
 
 _FIT_STATUS: Final = {"fits": 0, "tight": 0, "does_not_fit": 1, "unknown": 3}
+
+
+def ended(command: Callable[[], int], *, verbose: bool = False) -> int:
+    """The exit status of a command; nothing but a line reaches a person, never a traceback."""
+    try:
+        return command()
+    except KeyboardInterrupt:
+        # Threads may still wait for a server: a second Ctrl-C ends the process without more words.
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        complain("interrupted")
+        return 130
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EPIPE):
+            return crashed(error, verbose=verbose)
+        # Help and version; everything else is written by `output`, which says so itself.
+        complain(f"standard output: cannot be written: {error.strerror}")
+        return 2
+    except InspectorError as error:
+        complain(str(error))
+        return 2 if isinstance(error, UsageError) else 3
+    except Exception as error:
+        return crashed(error, verbose=verbose)
 
 
 def run(request: Request, ahead: Ahead | None = None) -> int:

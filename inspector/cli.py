@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from inspector import __version__, answer
 from inspector.commands import COMMANDS, load
-from inspector.errors import InspectorError, UsageError
 from inspector.request import FORMATS, Request
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from inspector.ahead import Ahead
 
 EXIT_STATUS = (
     ("0", "everything asked for holds"),
@@ -176,7 +170,7 @@ def _inspect(**options: Any) -> int:
     REPO is org/name, org/name@revision, a Hub URL, a folder or a file. Only headers
     are read, never weights.
     """
-    return answer.run(Request(**options), click.get_current_context().obj)
+    return answer.run(Request(**options))
 
 
 def _command() -> Inspect:
@@ -192,35 +186,21 @@ command = _command()
 """The click command, for completion and documentation."""
 
 
-def main(args: Sequence[str] | None = None, *, ahead: Ahead | None = None) -> int:
-    """Run the command line and return its exit status; nothing but a line reaches a person, never a traceback.
-
-    `ahead` is what was asked for before the command line was read.
-    """
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status; nothing but a line reaches a person, never a traceback."""
     words = joined(sys.argv[1:] if args is None else args)
     # A short run makes few cycles: look for them seldom, not after every 700 objects.
     gc.set_threshold(50_000, 20, 100)
-    try:
-        status = command.main(words or ["--help"], prog_name="inspect", standalone_mode=False, obj=ahead)
+
+    def run() -> int:
+        try:
+            status = command.main(words or ["--help"], prog_name="inspect", standalone_mode=False)
+        except click.Abort:
+            raise KeyboardInterrupt from None
+        except click.ClickException as error:
+            advice = "" if error.exit_code != 2 else " (inspect --help shows the options)"
+            answer.complain(f"{error.format_message().rstrip('.')}{advice}")
+            return 2
         return status if words and isinstance(status, int) else 0 if words else 2
-    except click.Abort:
-        # Worker threads may still wait for a server: a second Ctrl-C ends the process without more words.
-        with suppress(ValueError):
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-        answer.complain("interrupted")
-        return 130
-    except click.ClickException as error:
-        advice = "" if error.exit_code != 2 else " (inspect --help shows the options)"
-        answer.complain(f"{error.format_message().rstrip('.')}{advice}")
-        return 2
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EPIPE):
-            return answer.crashed(error, verbose=bool({"-v", "--verbose"} & set(words)))
-        # click's own output: help and version. Everything else is written by `output`, which says so itself.
-        answer.complain(f"standard output: cannot be written: {error.strerror}")
-        return 2
-    except InspectorError as error:
-        answer.complain(str(error))
-        return 2 if isinstance(error, UsageError) else 3
-    except Exception as error:
-        return answer.crashed(error, verbose=bool({"-v", "--verbose"} & set(words)))
+
+    return answer.ended(run, verbose=bool({"-v", "--verbose"} & set(words)))

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from inspector import address
+from inspector.begun import Asked, begin
 from inspector.collector import paused
 from inspector.keep.keeping import Kept, open_store, this_program
 from inspector.model import Checkpoint, Cost, Footprint, Json, Note, Progress, Report, Source, TensorRow
@@ -18,7 +19,7 @@ from inspector.net import environment
 from inspector.noting import KEPT, few
 from inspector.records import replace
 from inspector.sources import open_source
-from inspector.tasks import Loop
+from inspector.tasks import Loop, finish
 
 if TYPE_CHECKING:
     from inspector.ahead import Ahead
@@ -69,56 +70,39 @@ def inspect(
     started = time.perf_counter()
     machines = _machines(clusters)
     where = address.parse(repo, revision=revision, kind=repo_type, endpoint=endpoint)
-    store = open_store() if cached and where.kind in ("model", "dataset", "space") else None
-    asked_for = (
-        replace(where, revision=None),
-        variant,
-        tensors,
-        match,
-        metadata,
-        machines,
-        workload,
-        survey,
-        environment.endpoint(os.environ, endpoint),
-    )
-    kept = None if store is None else Kept(store, asked_for, this_program())
-    if kept is not None and (report := kept.report(where.revision)) is not None:
-        return _again(report, None, started)
-    begun = ahead if ahead is not None and ahead.where == where else None
-    source = open_source(
-        where,
-        token=token,
-        endpoint=endpoint,
-        timeout=timeout,
-        jobs=jobs,
-        offline=offline,
-        trace=trace,
-        store=store,
-        hub=None if begun is None else begun.source,
-    )
-    loop = Loop() if begun is None else begun.loop
-
-    async def read() -> Report | Loaded:
-        listing = await source.listing()
-        if kept is not None and (report := kept.report(listing.ref.revision)) is not None:
-            return report
-        from inspector.checkpoint import load
-
-        path, chosen = where.path or where.folder, variant
-        if where.kind == "snapshot":
-            path, chosen = _chosen(source, path, variant)
-        return await load(source, variant=chosen, path=path, progress=progress)
-
+    hub = environment.endpoint(os.environ, endpoint)
+    plain = replace(where, revision=None)
+    asked = Asked(plain, hub, variant, tensors, match, metadata, machines, workload, survey)
+    begun = None if ahead is None else ahead.reading(where, asked if cached else None)
+    if begun is None:
+        store = open_store() if cached and where.kind in ("model", "dataset", "space") else None
+        kept = None if store is None else Kept(store, asked, this_program())
+        if kept is not None and (report := kept.report(where.revision)) is not None:
+            return _again(report, None, started)
+        early = ahead if ahead is not None and ahead.where == where else None
+        source = open_source(
+            where,
+            token=token,
+            endpoint=endpoint,
+            timeout=timeout,
+            jobs=jobs,
+            offline=offline,
+            trace=trace,
+            store=store,
+            hub=None if early is None else early.source,
+        )
+        begun = begin(where, asked, source, kept, Loop() if early is None else early.loop, started)
+    source, kept, started, begun.listener = begun.source, begun.kept, begun.since, progress
     try:
         with paused():
-            loaded = loop.run(read(), idle=_import_ahead())
+            loaded = begun.loop.run(finish(begun.task), idle=_import_ahead())
             if isinstance(loaded, Report):
                 return _again(loaded, source, started)
             from inspector.measure import measure
 
             footprint, rows = measure(loaded.checkpoint, _wanted(tensors, match), sliced=bool(machines))
     finally:
-        loop.close()
+        begun.loop.close()
         source.close()
     report = _report(loaded, footprint, rows, _cost(source, loaded, started))
     if metadata:
@@ -126,9 +110,9 @@ def inspect(
     from inspector.fitting.outlook import fits_for
     from inspector.model.fit_model import Workload
 
-    asked = workload or Workload()
-    fits = fits_for(loaded.checkpoint, footprint, asked, machines, survey=survey)
-    report = _with_cache(replace(report, fits=fits), loaded.checkpoint, asked)
+    load = workload or Workload()
+    fits = fits_for(loaded.checkpoint, footprint, load, machines, survey=survey)
+    report = _with_cache(replace(report, fits=fits), loaded.checkpoint, load)
     if kept is not None:
         kept.keep(report)
     return _retried(report)
@@ -186,17 +170,6 @@ async def examine(
     loaded = await load(source, variant=variant, path=path, progress=progress)
     footprint, _ = measure(loaded.checkpoint, None, sliced=sliced)
     return _report(loaded, footprint, None, _cost(source, loaded, started)), loaded.checkpoint, footprint
-
-
-def _chosen(source: Source, path: str | None, variant: str | None) -> tuple[str | None, str | None]:
-    """The one file and the set of weights to read: as asked, else as a snapshot was asked when it was recorded."""
-    if path is not None or variant is not None:
-        return path, variant
-    from inspector.sources.snapshot import SnapshotSource
-
-    if not isinstance(source, SnapshotSource):
-        return path, variant
-    return source.path, source.variant
 
 
 def _with_cache(report: Report, checkpoint: Checkpoint, workload: Workload) -> Report:

@@ -9,11 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector.ahead import begin, importing
+from inspector import inspect
+from inspector.ahead import Ahead, begin, request
+from inspector.cli import command, joined
+from inspector.model.fit_model import Workload
+from inspector.request import Request
 from tests.loopback import Fault, LoopbackHub, load
 
 REPO = "meta-llama/Llama-3.1-8B"
@@ -111,12 +119,110 @@ def test_what_goes_wrong_is_said_once_and_by_the_run(hub: LoopbackHub, tmp_path:
     assert "HF_ENDPOINT" in wrong.stderr and len(wrong.stderr.splitlines()) == 1
 
 
-def test_it_is_sent_before_anything_else_is_imported(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-    ahead = begin([REPO], os.environ)
+def early(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Ahead:
+    for name, value in {"HF_ENDPOINT": hub.endpoint, "INSPECT_CACHE": str(tmp_path), "HF_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    asked = request([REPO, *words])
+    assert asked is not None
+    ahead = begin(asked, os.environ)
     assert ahead is not None
-    importing(ahead)
+    ahead.go_on()
+    return ahead
+
+
+FLAGS = ["-q", "--quiet", "--plain", "--tensors", "--metadata", "--no-cache", "--format", "json", "text", "--offline"]
+OTHERS = ["--format=json", "-v", "--match", "--", "-", "", "-h", "--version", "-qv", "check", "2x", "--cluster"]
+WORDS = st.sampled_from([REPO, "./a", "a/b@c", *FLAGS, *OTHERS])
+
+
+@given(st.lists(WORDS, max_size=6))
+def test_the_few_words_mean_what_they_mean_to_the_command_line(words: list[str]) -> None:
+    ours = request(words)
+    if ours is not None:
+        context = command.make_context("inspect", joined(words))
+        assert context.command is command
+        assert ours == Request(**context.params)
+
+
+def test_they_are_those_that_people_type() -> None:
+    assert request([REPO]) == Request((REPO,))
+    assert request(["./a", "--format", "json", "-q"]) == Request(("./a",), form="json", quiet=True)
+    assert request(["a/b", "--format", "text", "--tensors", "--format", "csv"]) == Request(
+        ("a/b",), form="csv", tensors=True
+    )
+    for other in ([], ["check"], ["a"], ["-q", REPO], [REPO, "a/b"], [REPO, "--format"], [REPO, "--format", "--plain"]):
+        assert request(other) is None
+
+
+def test_a_plain_run_imports_no_more_than_it_needs(hub: LoopbackHub, tmp_path: Path) -> None:
+    code = (
+        "import sys; from inspector.process import _status; status = _status(); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(status)"
+    )
+    own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "hf"), "INSPECT_CACHE": str(tmp_path / "cache")}
+    commit = load(REPO).head
+    for words in ([REPO, "--format", "json"], [f"{REPO}@{commit}"], [f"{REPO}@{commit}", "--tensors"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **own},
+        )
+        loaded = set(done.stderr.split())
+        assert "inspector.answer" in loaded
+        heavy = {
+            "click",
+            "huggingface_hub",
+            "tqdm",
+            "jinja2",
+            "ssl",
+            "email",
+            "asyncio",
+            "numpy",
+            "gguf",
+            "dataclasses",
+        }
+        assert heavy.isdisjoint(loaded)
+
+
+def test_with_options_of_another_report_only_the_listing_is_asked_for(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = early(hub, tmp_path, monkeypatch, "--tensors")
     assert ahead.loop.run(ahead.source.listing()).ref.repo == REPO
     assert routes(hub) == ["info"]
     ahead.loop.close()
     ahead.source.close()
+
+
+@pytest.mark.parametrize("other", [{}, {"tensors": True}, {"cached": False}, {"workload": Workload(context=1)}])
+def test_the_reading_that_has_begun_is_that_of_the_run_or_ends(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"cached": True, "workload": Workload(), **other}
+    plain = inspect(REPO, endpoint=hub.endpoint, **{**asked, "cached": False})
+    hub.forget()
+    ahead = early(hub, tmp_path, monkeypatch, "--format", "json", "-q")
+    got = inspect(REPO, **asked, ahead=ahead)
+    assert replace(got, cost=plain.cost) == plain
+    assert routes(hub).count("info") == 1
+    if not other:
+        assert got.cost.requests == len(hub.requests) == plain.cost.requests
+
+
+@pytest.mark.parametrize("words", [(), ("--plain",), ("--tensors",), ("--metadata",), ("--no-cache",)])
+def test_what_is_asked_ahead_is_asked_once(hub: LoopbackHub, tmp_path: Path, words: tuple[str, ...]) -> None:
+    # An option that is not known to be harmless: nothing is sent before it is read.
+    started(hub, tmp_path / "other", REPO, "--jobs", "64", "--no-cache")
+    want = routes(hub)
+    hub.forget()
+    done = started(hub, tmp_path, REPO, *words)
+    assert routes(hub) == want
+    assert json.loads(done.stdout)["reports"][0]["cost"]["requests"] == len(want)
+    hub.forget()
+    again = started(hub, tmp_path, REPO, *words)
+    assert routes(hub) == (want if "--no-cache" in words else ["info"])
+    reports = [json.loads(run.stdout)["reports"][0] | {"cost": None} for run in (done, again)]
+    assert reports[0] == reports[1]

@@ -119,9 +119,11 @@ ROWS: dict[str, set[str]] = {
         "weights",
     },
     "verdict_render": {"claim", "escape", "model", "show"},
+    "begun": {"address", "checkpoint", "keep", "model", "sources", "tasks"},
     "inspection": {
         "address",
         "ahead",
+        "begun",
         "checkpoint",
         "collector",
         "fitting",
@@ -134,7 +136,7 @@ ROWS: dict[str, set[str]] = {
         "sources",
         "tasks",
     },
-    "ahead": {"address", "errors", "net", "sources", "tasks"},
+    "ahead": {"address", "begun", "errors", "keep", "model", "net", "request", "sources", "tasks"},
     "answer": {
         "ahead",
         "errors",
@@ -200,8 +202,8 @@ ROWS: dict[str, set[str]] = {
         "units",
         "verdict_render",
     },
-    "cli": {"ahead", "answer", "commands", "errors", "request"},
-    "process": {"ahead", "cli"},
+    "cli": {"answer", "commands", "request"},
+    "process": {"ahead", "answer", "cli"},
 }
 
 

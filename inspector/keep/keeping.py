@@ -32,7 +32,7 @@ class Kept:
     """The reports that `program` gives of one repo as it was asked about: `asked` is everything but the commit."""
 
     store: Store
-    asked: tuple[object, ...]
+    asked: object
     program: str
 
     def report(self, commit: str | None) -> Report | None:
@@ -63,7 +63,7 @@ class Kept:
             return
 
     def _key(self, commit: str) -> str:
-        return repr(("report", self.program, commit, *self.asked))
+        return repr(("report", self.program, commit, self.asked))
 
 
 def this_program() -> str:

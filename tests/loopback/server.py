@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterable, Mapping
 from http.server import ThreadingHTTPServer
+from queue import SimpleQueue
 from typing import Any
 
 from tests.loopback.handler import Handler
@@ -24,6 +25,8 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, port: int, handler: type[Handler]) -> None:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self._new: SimpleQueue[tuple[Any, Any] | None] = SimpleQueue()
+        self._workers = self._idle = 0
         super().__init__(("127.0.0.1", port), handler)
 
     def server_bind(self) -> None:
@@ -34,7 +37,24 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
             self._open.add(request)
-        super().process_request(request, client_address)
+            more = self._idle == 0
+            self._workers += more
+            self._idle -= not more
+        self._new.put((request, client_address))
+        if more:
+            threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        """One connection after another: a new thread for each takes longer than a whole answer."""
+        while (connection := self._new.get()) is not None:
+            self.process_request_thread(*connection)
+            with self._lock:
+                self._idle += 1
+
+    def server_close(self) -> None:
+        super().server_close()
+        for _ in range(self._workers):
+            self._new.put(None)
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:
