@@ -50,7 +50,7 @@ class Ahead:
 
     def __init__(self, where: Address, request: Request) -> None:
         self.where, self.request, self.source, self.loop = where, request, HubSource(where), Loop()
-        self._since = time.perf_counter()
+        self.since = time.perf_counter()
         self._begun: Begun | None = None
         self.loop.start(self.source.listing())
         self.loop.look()
@@ -85,11 +85,11 @@ class Ahead:
         asked = Asked(replace(self.where, revision=None), hub, workload=Workload())
         store = open_store()
         if store is None:
-            self._begun = begin(self.where, asked, self.source, None, self.loop, self._since)
+            self._begun = begin(self.where, asked, self.source, None, self.loop, self.since)
         else:
             source = KeptSource(self.source, store, (hub, self.where.kind, self.where.name), revision)
             kept = Kept(store, asked, this_program())
-            self._begun = begin(self.where, asked, source, kept, self.loop, self._since)
+            self._begun = begin(self.where, asked, source, kept, self.loop, self.since)
         self.loop.look()
 
 

@@ -91,7 +91,8 @@ def inspect(
             store=store,
             hub=None if early is None else early.source,
         )
-        begun = begin(where, asked, source, kept, Loop() if early is None else early.loop, started)
+        loop, since = (Loop(), started) if early is None else (early.loop, early.since)
+        begun = begin(where, asked, source, kept, loop, since)
     source, kept, started, begun.listener = begun.source, begun.kept, begun.since, progress
     try:
         with paused():
