@@ -77,7 +77,9 @@ class _Held:
             return self._gathered(tuple(tensors))
         cut = len(old)
         others = [t._replace(name=own + t.name[cut:], file=tensors.file) for t in model.others]
-        return _File(others, {f"{own}{f'{owner}.'[cut:]}"[:-1]: held for owner, held in model.layers.items()})
+        # `layers.4.mlp` for `layers.3.mlp`, and `layers.4` for `layers.3`, of which the prefix has the dot too.
+        layers = {(own + f"{owner}."[cut:]).removesuffix("."): held for owner, held in model.layers.items()}
+        return _File(others, layers)
 
     def _decoded(self, tensors: Sequence[TensorInfo]) -> _File:
         """The same for tensors that several headers share, looked at once."""
