@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -61,7 +62,9 @@ class Ahead:
             import_module(name)
             self.loop.look()
         if not (self.request.tensors or self.request.metadata or self.request.no_cache):
-            self._begin()
+            # What goes wrong goes wrong again in the run, which has words for it.
+            with suppress(Exception):
+                self._begin()
         for name in _ANSWER:
             import_module(name)
             self.loop.look()

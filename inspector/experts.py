@@ -73,7 +73,7 @@ class _Held:
             return self._decoded(tensors)
         model, old, own = self._decoded(tensors.model), tensors.old, tensors.own
         # `m.experts.3.` may itself be what two headers differ in: then the number is another one in each.
-        if _EXPERTS in f".{own}" or not all(f"{owner}.".startswith(old) for owner in model.layers):
+        if _EXPERTS in f".{old}.{own}" or not all(f"{owner}.".startswith(old) for owner in model.layers):
             return self._gathered(tuple(tensors))
         cut = len(old)
         others = [t._replace(name=own + t.name[cut:], file=tensors.file) for t in model.others]

@@ -37,7 +37,8 @@ def _status() -> int:
     if asked is None:
         from inspector import cli
     else:
-        ahead = begin(asked, os.environ)
+        # Where nothing can be written the run says so, and nothing need be read.
+        ahead = begin(asked, os.environ) if sys.stdout is not None else None
         if ahead is not None:
             ahead.go_on()
         from inspector import answer

@@ -74,19 +74,19 @@ else:
         """An `__init__` for the first few records; most classes have no more of them in a run, and compile nothing."""
         made = 0
 
-        def __init__(self, *values, **named):
+        def __init__(_self, /, *values, **named):
             nonlocal made
             made += 1
             given = _bound(fields, values, named) if made <= _FEW else None
             if given is None:
                 # Also what is wrong: the compiled one raises what a function of these parameters does.
                 cls.__init__ = compiled = _init(cls, fields, frozen)
-                compiled(self, *values, **named)
+                compiled(_self, *values, **named)
                 return
             for name, value in given.items():
-                object.__setattr__(self, name, value)
+                object.__setattr__(_self, name, value)
             if hasattr(cls, "__post_init__"):
-                self.__post_init__()
+                _self.__post_init__()
 
         return __init__
 

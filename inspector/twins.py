@@ -84,7 +84,7 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
 
     Of headers that are alike the first is looked at. Another one stays too where some other header names anything
     under its prefix, for a group of tensors may then reach from one into the other, and where its prefix is not
-    `same` as the first's.
+    `same` as the first's: `mtp.0.` and `vision.layers.0.` are no layers of `model.layers.`.
     """
     own = _own(headers)
     owned = owners(headers)
@@ -94,7 +94,7 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
     for header, prefix in zip(headers, own, strict=True):
         if prefix is not None and owned[prefix] == 1:
             leader, place = first.setdefault(id(header.decoded), (prefix, len(plain)))
-            if leader != prefix and same(leader, prefix):
+            if leader != prefix and _stem(leader) == _stem(prefix) and same(leader, prefix):
                 times[place] += 1
                 continue
         plain.append(header)
@@ -105,7 +105,7 @@ def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[
 def owners(headers: Sequence[Header]) -> dict[str, int]:
     """How many headers name something under each prefix (`model.layers.3.`) of those that are alike."""
     alike = [h.tensors for h in headers if isinstance(h.tensors, Alike)]
-    stems = {t.own.rstrip(".").rstrip("0123456789") for t in alike}
+    stems = {_stem(prefix) for t in alike for prefix in (t.own, t.old)}
     found: dict[str, int] = {}
     for header, prefix in zip(headers, _own(headers), strict=True):
         for under in {prefix} if prefix is not None else _under(header.tensors, stems):
@@ -117,6 +117,11 @@ def _own(headers: Sequence[Header]) -> list[str | None]:
     """The prefix of all names of each header that is like another one, or that another one is like."""
     old = {id(h.tensors.model): h.tensors.old for h in headers if isinstance(h.tensors, Alike)}
     return [h.tensors.own if isinstance(h.tensors, Alike) else old.get(id(h.tensors)) for h in headers]
+
+
+def _stem(prefix: str) -> str:
+    """`model.layers.` of `model.layers.3.`."""
+    return prefix.removesuffix(".").rstrip("0123456789")
 
 
 def _under(tensors: Sequence[TensorInfo], stems: set[str]) -> set[str]:

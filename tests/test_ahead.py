@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from inspector import inspect
 from inspector.ahead import Ahead, begin, request
 from inspector.cli import command, joined
+from inspector.keep import keeping
 from inspector.model.fit_model import Workload
 from inspector.request import Request
 from tests.loopback import Fault, LoopbackHub, load
@@ -185,6 +186,54 @@ def test_a_plain_run_imports_no_more_than_it_needs(hub: LoopbackHub, tmp_path: P
             "dataclasses",
         }
         assert heavy.isdisjoint(loaded)
+
+
+def test_what_was_read_ahead_is_kept_for_every_spelling(hub: LoopbackHub, tmp_path: Path) -> None:
+    pinned = f"{REPO}@{load(REPO).head}"
+    spellings = [(REPO,), (pinned,), (REPO, "--jobs", "64"), (REPO, "--context", "8192")]
+    for first in spellings:
+        cache = tmp_path / str(spellings.index(first))
+        started(hub, cache, *first)
+        entries = len(list((cache / "cache").glob("*.entry")))
+        for second in spellings:
+            (report,) = json.loads(started(hub, cache, *second).stdout)["reports"]
+            assert report["cost"]["weight_bytes_read"] == 0
+        assert len(list((cache / "cache").glob("*.entry"))) - entries in (0, 1), "a branch's commit at the most"
+
+
+def test_a_fault_while_reading_ahead_is_the_run_s(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(_: Ahead) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Ahead, "_begin", fault)
+    ahead = early(hub, tmp_path, monkeypatch)
+    assert inspect(REPO, cached=True, ahead=ahead).tensors == 291
+    assert routes(hub).count("info") == 1
+
+
+def test_a_link_that_leads_nowhere_beside_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "keep" / "keeping.py").write_text("x")
+    monkeypatch.setattr(keeping, "__file__", str(tmp_path / "keep" / "keeping.py"))
+    before = keeping.this_program()
+    (tmp_path / "keep" / ".#keeping.py").symlink_to("nobody@nowhere:1")
+    assert keeping.this_program() == before
+
+
+def test_nothing_is_asked_where_nothing_can_be_written(hub: LoopbackHub, tmp_path: Path) -> None:
+    own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "hf"), "INSPECT_CACHE": str(tmp_path / "cache")}
+    command = f'exec "{sys.executable}" -m inspector {REPO} >&-'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        stderr=subprocess.PIPE,
+        check=False,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **own},
+    )
+    assert (done.returncode, routes(hub)) == (2, [])
+    assert b"standard output" in done.stderr
 
 
 def test_with_options_of_another_report_only_the_listing_is_asked_for(

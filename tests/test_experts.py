@@ -144,11 +144,46 @@ def test_nor_is_what_belongs_to_a_header_that_is_alike() -> None:
     assert together.tensor_bytes == 3 * 128 * 128 + 12 == sum(d.bytes for d in together.dtypes)
 
 
+def layer(prefix: str) -> Table:
+    return {f"{prefix}{name}.weight": ("BF16", (8, 8), 128) for name in ("self_attn.q_proj", "mlp.up_proj")}
+
+
+def experts(prefix: str, names: str, dtype: str, *numbers: int) -> Table:
+    size = {"U8": 16, "F32": 64}[dtype]
+    return {f"{prefix}mlp.experts.{n}.{names}": (dtype, (4, 4), size) for n in numbers}
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        [layer("model.layers.0."), layer("vision_tower.layers.0."), layer("mtp.0.")],
+        [layer("model.layers.0."), layer("model.layers.1."), layer("mtp.0.")],
+        [
+            experts("encoder.layers.3.", "w1.weight", "U8", 0, 1, 2, 3),
+            experts("decoder.layers.3.", "w1.weight", "U8", 0, 1, 2, 3),
+            experts("encoder.layers.3.", "w1.weight_scale_inv", "F32", 2) | {"a.b": ("F32", (1,), 4)},
+        ],
+        [
+            experts("m.experts.x.1.", "w1.weight_scale_inv", "F32", 1),
+            experts("layers.3.", "w1.weight_scale_inv", "F32", 1),
+            experts("layers.3.", "w1.weight", "U8", 0, 1, 2, 3) | {"z.w": ("F32", (1,), 4)},
+        ],
+    ],
+    ids=["towers", "draft", "first of two stems", "experts in a prefix"],
+)
+def test_headers_that_differ_in_more_than_a_number(tables: list[Table]) -> None:
+    """Headers of one text but for a prefix; what they are parts of, or what belongs to them, is not the same."""
+    files = {f"model-{n:05d}-of-{len(tables):05d}.safetensors": table for n, table in enumerate(tables, 1)}
+    together, apart = both(files)
+    assert (together.cells, together.parameters) == (apart.cells, apart.parameters)
+    assert {n.code for n in together.notes} == {n.code for n in apart.notes}
+
+
 NAMES = st.builds(
     "{}{}{}{}".format,
-    st.sampled_from(["layers.0.", "layers.1.", "proj.", "m.experts.", "a.0.experts."]),
+    st.sampled_from(["layers.0.", "layers.", "mtp.", "vision.layers.", "proj.", "m.experts.", "a.0.experts."]),
     st.integers(0, 3),
-    st.sampled_from(["", ".w", ".experts.0", "_w"]),
+    st.sampled_from(["", ".w", ".experts.0", ".experts.1.w", "_w"]),
     st.sampled_from(["", ".weight", "_scale", ".weight_scale", "_blocks", ".scales", ".bias", "_bias"]),
 )
 

@@ -96,6 +96,14 @@ def test_the_first_records_are_like_the_later_ones(before: int, wrong: tuple[Any
     assert other.tags is not kind(5).tags
 
 
+def test_a_field_may_be_called_self() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Own:
+        self: int
+
+    assert [Own(self=n).self for n in range(20)] == list(range(20))
+
+
 def test_what_a_record_is_made_of() -> None:
     kinds: tuple[Any, ...] = (Point, fresh(), Standard)
     few_or_many: tuple[tuple[Any, ...], ...] = ((), (1, 2, [], 4))

@@ -78,6 +78,10 @@ def this_program() -> str:
                     if not entry.name.startswith("__"):
                         folders.append(entry.path)
                     continue
-                about = entry.stat()
+                try:
+                    about = entry.stat()
+                except OSError:
+                    # A link that leads nowhere, as editors leave beside an open file.
+                    continue
                 count, size, newest = count + 1, size + about.st_size, max(newest, about.st_mtime_ns)
     return repr((__version__, count, size, newest))

@@ -36,6 +36,9 @@ LIMIT: Final = 1_000_000_000
 _KEEP: Final = 0.8
 """The part of the limit that is left after entries went."""
 _SUFFIX: Final = ".entry"
+_PART: Final = ".part"
+_LEFT: Final = 3_600
+"""Seconds after which a part is what a killed process has left."""
 _BEGIN: Final = 65_536
 """Bytes of a file that are read first: the table, and the content of most entries that stand alone."""
 _TALLY: Final = "tally"
@@ -101,24 +104,24 @@ class Store:
     def put_all(self, entries: Mapping[str, Sequence[bytes]]) -> None:
         """Keep several entries in one file, replacing what was there."""
         names = {self._path(key): content for key, content in entries.items()}
-        part = self._where / f"{os.urandom(8).hex()}.part"
+        part = self._part()
         try:
             try:
-                _write(part, names)
+                written = _write(part, names)
             except FileNotFoundError:
                 self._where.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _append(self._where / _TALLY, _LOOKED + b" 0\n")
-                _write(part, names)
+                written = _write(part, names)
+            self._written += written
+            # Counted before it has a name: who is killed in between counts too much, and never too little.
+            with suppress(OSError):
+                _append(self._where / _TALLY, b"%d\n" % written)
             try:
                 self._name(part, names)
             finally:
                 part.unlink(missing_ok=True)
         except OSError:
             return
-        written = sum(len(piece) for content in entries.values() for piece in content)
-        self._written += written
-        with suppress(OSError):
-            _append(self._where / _TALLY, b"%d\n" % written)
 
     def _name(self, part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
         """Give a written file the names of its entries."""
@@ -130,29 +133,46 @@ class Store:
                 _link(part, path)
             except OSError:
                 # A file system without hard links: a file for each.
-                alone = path.with_name(f"{os.urandom(8).hex()}.part")
+                alone = self._part()
                 _write(alone, {path: content})
                 alone.replace(path)
 
     def tidy(self) -> None:
         """Remove the least used entries beyond the limit, and parts that a killed process left an hour ago or more."""
-        if not self._written or self._tally() <= self._limit:
+        if not self._written:
             return
-        found = list(self._files())
+        self._drop_parts()
+        if self._tally() <= self._limit:
+            return
+        found = sorted(self._files(), key=lambda item: item[1].st_mtime)
         total = sum(_share(about) for _, about in found)
-        newest = max((about.st_mtime for _, about in found), default=0.0)
-        found.sort(key=lambda item: item[1].st_mtime)
         allowed = self._limit if total <= self._limit else _KEEP * self._limit
         for path, about in found:
-            old_part = path.suffix != _SUFFIX and about.st_mtime < newest - 3600
-            if total > allowed or old_part:
+            if total > allowed:
                 with suppress(OSError):
                     path.unlink()
                 total -= _share(about)
-        part = self._where / f"{os.urandom(8).hex()}.part"
+        part = self._part()
         with suppress(OSError):
-            _append(part, b"%s %d\n" % (_LOOKED, math.ceil(total)))
-            part.replace(self._where / _TALLY)
+            try:
+                _append(part, b"%s %d\n" % (_LOOKED, math.ceil(total)))
+                part.replace(self._where / _TALLY)
+            finally:
+                part.unlink(missing_ok=True)
+
+    def _drop_parts(self) -> None:
+        """Remove what processes that were killed have left. The time is the folder's own, of what was just written."""
+        with suppress(OSError):
+            with os.scandir(self._where) as entries:
+                parts = [entry for entry in entries if entry.name.endswith(_PART)]
+            now = (self._where / _TALLY).stat().st_mtime if parts else 0.0
+            for part in parts:
+                if part.stat().st_mtime < now - _LEFT:
+                    Path(part).unlink()
+
+    def _part(self) -> Path:
+        """A name for a file that is not whole yet."""
+        return self._where / f"{os.urandom(8).hex()}{_PART}"
 
     def _tally(self) -> float:
         """About how many bytes there are; infinite where nobody has looked for long."""
@@ -176,7 +196,8 @@ class Store:
             with suppress(OSError):
                 path.unlink()
                 gone, size = gone + (path.suffix == _SUFFIX), size + _share(about)
-        (self._where / _TALLY).unlink(missing_ok=True)
+        with suppress(OSError):
+            (self._where / _TALLY).unlink(missing_ok=True)
         return Info(gone, round(size))
 
     def _path(self, key: str) -> Path:
@@ -184,10 +205,12 @@ class Store:
         return self._where / f"{name}{_SUFFIX}"
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self._where.glob("*"):
-            if path.suffix in (_SUFFIX, ".part"):
-                with suppress(OSError):
-                    yield path, path.stat()
+        # Until December 2026 entries were in folders below.
+        for pattern in ("*", "[0-9a-f][0-9a-f]/*"):
+            for path in self._where.glob(pattern):
+                if path.suffix in (_SUFFIX, _PART):
+                    with suppress(OSError):
+                        yield path, path.stat()
 
 
 def _share(about: os.stat_result) -> float:
@@ -208,8 +231,8 @@ def _link(part: Path, path: Path) -> None:
         os.link(part, path)
 
 
-def _write(part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
-    """A file with the entries, each known in its table by the stem of its name."""
+def _write(part: Path, names: Mapping[Path, Sequence[bytes]]) -> int:
+    """A file with the entries, each known in its table by the stem of its name; its bytes."""
     lines, contents = [], b"".join(piece for content in names.values() for piece in content)
     at, view = 0, memoryview(contents)
     for path, content in names.items():
@@ -230,6 +253,7 @@ def _write(part: Path, names: Mapping[Path, Sequence[bytes]]) -> None:
         raise
     finally:
         os.close(file)
+    return sum(map(len, pieces))
 
 
 def _read(file: FileIO, name: bytes) -> bytes | None:

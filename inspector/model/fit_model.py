@@ -90,6 +90,10 @@ class Workload:
     without: tuple[str, ...] = ()
     with_draft: bool = False
 
+    def __post_init__(self) -> None:
+        # One form for one meaning: a kept report is found by what was asked.
+        object.__setattr__(self, "offload", MappingProxyType(dict(self.offload)))
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SMALL: Final = 100_000_000
 """Most bytes, packed or not, of a body that is read whole: Kimi-K3's shard index has 60 MB."""
+_GZIP: Final = b"\x1f\x8b"
 _LARGE: Final = 65_536
 """Bytes of a packed body from which it is worth a thread to unpack it."""
 _SHORT: Final = 65_536
@@ -165,16 +166,16 @@ class Exchange:
         if announced.isascii() and announced.isdigit() and int(announced) > SMALL:
             raise SourceError(self._place, f"has {int(announced):,} bytes; at most {SMALL:,} are read whole")
         parts: list[bytes] = []
-        total = 0
+        total, gzip = 0, encoding.endswith("gzip")
         while chunk := await self._take():
             total += len(chunk)
             if total > SMALL:
                 raise SourceError(self._place, f"has more than the {SMALL:,} bytes that are read whole")
             parts.append(chunk)
+            if gzip and len(parts) <= 2 and not b"".join(parts).startswith(_GZIP[:total]):
+                raise SourceError(self._place, "the body is not the gzip that it claims to be")
         body = b"".join(parts)
-        if not encoding.endswith("gzip"):
-            return body, None
-        return await self._unpacked(body), body
+        return (await self._unpacked(body), body) if gzip else (body, None)
 
     async def _unpacked(self, packed: bytes) -> bytes:
         """A body out of its gzip form; a large one beside everything else, which zlib's code can."""

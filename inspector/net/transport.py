@@ -189,15 +189,16 @@ def _next(url: str, location: str | None) -> str:
         raise SourceError(shown(url), "redirects without saying where to")
     try:
         # Nearly all lead to a whole address, with which there is nothing to join.
-        whole = location.startswith(("https://", "http://"))
-        target = sendable(location if whole else urljoin(url, location))
-        sound = target.startswith(("https://", "http://")) and bool(origin(target)) and target.isascii()
+        whole = urlsplit(location)
+        target = sendable(location if whole.scheme and whole.netloc else urljoin(url, location))
+        scheme = urlsplit(target).scheme
+        sound = scheme in ("http", "https") and bool(origin(target)) and target.isascii()
     except ValueError:
-        target, sound = "", False
+        target, scheme, sound = "", "", False
     if not sound:
         message = f"redirects to {shown(target or location)}, which is no http or https address"
         raise SourceError(shown(url), message, "Not followed.")
-    if url.startswith("https:") and target.startswith("http:"):
+    if url.lower().startswith("https:") and scheme == "http":
         message = f"redirects from https to {shown(target)}, which is not encrypted"
         raise SourceError(shown(url), message, "Not followed.")
     return target

@@ -101,6 +101,15 @@ def test_a_gzip_that_is_none(hub: LoopbackHub, body: bytes, clock: Clock) -> Non
         transport(hub, clock).get(at(hub, "x.json"))
 
 
+def test_a_gzip_that_is_none_is_refused_at_its_first_bytes(hub: LoopbackHub) -> None:
+    body, packed = b"<html>" * 500_000, {"Content-Encoding": "gzip"}
+    hub.faults = lambda r: Fault(body=body, headers=packed, rate=200_000) if r.route == "small" else None
+    t = transport(hub)
+    with pytest.raises(SourceError, match="not the gzip that it claims to be"):
+        t.get(at(hub, "x.json"))
+    assert t.meter.bytes < len(body) / 2
+
+
 def test_an_encoding_that_was_not_asked_for(hub: LoopbackHub) -> None:
     hub.faults = lambda r: Fault(headers={"Content-Encoding": "br"}) if r.route == "small" else None
     with pytest.raises(SourceError, match="encoded as 'br'"):

@@ -67,6 +67,13 @@ def test_https_is_never_left_for_http() -> None:
         _next("https://hub.example/a", "http://hub.example/b")
     assert _next("https://hub.example/a/b", "/c?d=1") == "https://hub.example/c?d=1"
     assert _next("http://hub.example/a", "https://cdn.example/x") == "https://cdn.example/x"
+    assert _next("http://hub.example/a", "HTTPS://cdn.example/x") == "HTTPS://cdn.example/x"
+    assert _next("https://hub.example/a/b", "//cdn.example/x") == "https://cdn.example/x"
+    with pytest.raises(SourceError, match="not encrypted"):
+        _next("https://hub.example/a", "HTTP://cdn.example/x")
+    # A character that becomes "a/c" where it is normalised.
+    with pytest.raises(SourceError, match="no http or https address"):
+        _next("https://hub.example/a", "https://\u2100.com/x")
 
 
 def test_the_same_host_at_another_port_gets_no_token(hub: LoopbackHub) -> None:
