@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Final
 
 from inspector.fitting.engines import Engine
 from inspector.fitting.parts import sharded_parts, staged_parts
-from inspector.fitting.placement import Load, Stages, balanced, by_memory, even, sharded, stages
+from inspector.fitting.placement import Load, Stages, balanced, even, filled, sharded, stages
 from inspector.model import Slice
 from inspector.model.cache_model import Cache, LayerCache, UnknownCache
 from inspector.model.fit_model import Hardware, Part, Placement, Workload
@@ -38,7 +39,7 @@ class Plan:
         """The same on other devices, with what was worked out of the layers alone: a search asks hundreds of counts."""
         other = replace(self, devices=devices)
         staged = ("_stages",) if self.placement in ("pp", "layers") else ()
-        for name in ("weights", "_kinds", "_main_layers", "_pieces", *staged):
+        for name in ("weights", "_kinds", "_main_layers", "_pieces", "_known", "_drafts", *staged):
             other.__dict__[name] = getattr(self, name)
         return other
 
@@ -55,11 +56,10 @@ class Plan:
     def usable(self, budget: str) -> list[int]:
         """Bytes of each device that a budget allows."""
         count = len(self.devices)
-        known: dict[Hardware, int] = {}
-        for hardware in self.devices:
-            if hardware not in known:
-                known[hardware] = self.engine.usable(budget, hardware, count, self.workload)
-        return [known[hardware] for hardware in self.devices]
+        # By identity: a cluster has one value of each hardware, and to hash a row of data takes longer than all else.
+        kinds = {id(hardware): hardware for hardware in self.devices}
+        known = {key: self.engine.usable(budget, kind, count, self.workload) for key, kind in kinds.items()}
+        return [known[id(hardware)] for hardware in self.devices]
 
     def loads(self, context: int, budget: str = "server") -> list[Load]:
         """What each device holds; whole layers are spread for that context and budget, as evenly as they go."""
@@ -67,15 +67,14 @@ class Plan:
             return self._sharded
         if self.placement == "pp":
             return self._stages.loads(even(len(self._stages.layers), len(self.devices)))
-        costs, ends = self._costs(context)
-        return self._stages.loads(balanced(costs, ends, self.usable(budget)))
+        costs = [b - a for a, b in pairwise(self._sums(context))]
+        return self._stages.loads(balanced(costs, self._ends(context), self.usable(budget)))
 
     def holds(self, budget: str, context: int) -> bool:
         """Whether weights and the caches of `context` tokens are within a budget on every device."""
         usable = self.usable(budget)
         if self.placement == "layers":
-            costs, ends = self._costs(context)
-            return by_memory(costs, ends, usable) is not None
+            return filled(self._sums(context), self._ends(context), usable) is not None
         loads = self.loads(context)
         held = self.caches(loads, context) or [0] * len(loads)
         return all(x.weights + size <= room for x, size, room in zip(loads, held, usable, strict=True))
@@ -111,19 +110,32 @@ class Plan:
 
     def _draft(self, context: int) -> Fraction:
         """Draft layers' cache, which is on the last device."""
-        layers = self.cache.layers if isinstance(self.cache, Cache) else ()
-        return sum((x.bytes_at(context) for x in layers if x.draft), Fraction(0))
+        return sum((x.bytes_at(context) for x in self._drafts), Fraction(0))
 
-    def _costs(self, context: int) -> tuple[list[int], list[int]]:
-        """Bytes of each layer with its caches, and of each device's ends."""
-        sequences = self.workload.sequences
-        kinds, of = self._kinds
-        known = [sequences * math.ceil(x.bytes_at(context)) for x in kinds]
-        main = len(self._main_layers)
-        extra = [known[of[n]] if n < main else 0 for n, _ in self._stages.layers]
+    @cached_property
+    def _drafts(self) -> tuple[LayerCache, ...]:
+        return tuple(x for x in self.cache.layers if x.draft) if isinstance(self.cache, Cache) else ()
+
+    def _sums(self, context: int) -> list[int]:
+        """Bytes of the first 0, 1, 2 … layers together, with their caches."""
+        if context not in self._known:
+            kinds, of = self._kinds
+            caches = [self.workload.sequences * math.ceil(x.bytes_at(context)) for x in kinds]
+            main = len(self._main_layers)
+            costs = (size + (caches[of[n]] if n < main else 0) for n, size in self._stages.layers)
+            self._known[context] = [0, *accumulate(costs)]
+        return self._known[context]
+
+    @cached_property
+    def _known(self) -> dict[int, list[int]]:
+        """What `_sums` has worked out."""
+        return {}
+
+    def _ends(self, context: int) -> list[int]:
+        """Bytes that each device holds besides layers, with the cache of draft layers."""
         ends = self._stages.ends(len(self.devices))
-        ends[-1] += sequences * math.ceil(self._draft(context))
-        return [size + more for (_, size), more in zip(self._stages.layers, extra, strict=True)], ends
+        ends[-1] += self.workload.sequences * math.ceil(self._draft(context))
+        return ends
 
     @cached_property
     def _kinds(self) -> tuple[tuple[LayerCache, ...], tuple[int, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from inspector.model import Slice
 from inspector.model.fit_model import Placement
@@ -129,9 +129,11 @@ def by_memory(costs: Sequence[int], ends: Sequence[int], capacities: Sequence[in
 
     Filling each device as far as it goes is the best that contiguous layers allow, so None means that none exists.
     """
-    sums = [0]
-    for cost in costs:
-        sums.append(sums[-1] + cost)
+    return filled([0, *accumulate(costs)], ends, capacities)
+
+
+def filled(sums: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
+    """As `by_memory`, of the bytes of the first 0, 1, 2 … layers together: a search asks for hundreds of capacities."""
     counts, at = [], 0
     for end, capacity in zip(ends, capacities, strict=True):
         room = capacity - end
@@ -141,17 +143,18 @@ def by_memory(costs: Sequence[int], ends: Sequence[int], capacities: Sequence[in
         upto = bisect_right(sums, sums[at] + room, lo=at) - 1
         counts.append(upto - at)
         at = upto
-    return counts if at == len(costs) else None
+    return counts if at == len(sums) - 1 else None
 
 
 def balanced(costs: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int]:
     """Contiguous layers that leave the fullest device the most room (or the least shortage)."""
     low = -(sum(costs) + sum(ends)) - max(capacities, default=0)
     high = max(capacities, default=0)
-    best = by_memory(costs, ends, [c - low for c in capacities])
+    sums = [0, *accumulate(costs)]
+    best = filled(sums, ends, [c - low for c in capacities])
     while low < high:
         middle = (low + high + 1) // 2
-        found = by_memory(costs, ends, [c - middle for c in capacities])
+        found = filled(sums, ends, [c - middle for c in capacities])
         if found is None:
             high = middle - 1
         else:

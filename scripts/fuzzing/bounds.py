@@ -17,7 +17,7 @@ SECONDS: Final = 2.0
 SECONDS_PER_MB: Final = 3.0
 """Processor time more for each 1,000,000 bytes of it."""
 ADDITIONS: Final = 1_000_000
-QUICK: Final = 0.05
+QUICK: Final = 0.025
 """Where a machine is slower than that, or others use its cores as well, the bounds on time are as much longer."""
 MEMORY: Final = 64_000_000
 """Bytes of memory for any input, however small."""

@@ -52,7 +52,7 @@ def test_the_four_formats_get_the_longest_time() -> None:
 def test_too_much_time_or_memory_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     peaks, times = (
         iter([0, 100_000_000, 0, 100_000_000]),
-        iter([0.0, 1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.04, 0.0, 3.0, 0.0, 0.1]),
+        iter([0.0, 1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.02, 0.0, 3.0, 0.0, 0.05]),
     )
     monkeypatch.setattr(bounds, "_peak", lambda: next(peaks, 0))
     monkeypatch.setattr(time, "process_time", lambda: next(times))
