@@ -140,7 +140,7 @@ def piles(headers: Sequence[Header], times: Sequence[int]) -> list[Pile]:
         for owner, experts in file.layers.items():
             layer = layers.setdefault((owner, count), {})
             # Few experts begin in one file and end in the next.
-            both = {n: held.both(layer[n], experts[n]) for n in layer.keys() & experts.keys()}
+            both = {n: held.both(layer[n], experts[n]) for n in layer.keys() & experts.keys()} if layer else {}
             layer |= experts
             layer |= both
     for (owner, count), experts in layers.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
@@ -234,11 +233,14 @@ def _dtypes(headers: Sequence[Header]) -> tuple[DtypeTotal, ...]:
     alike = Counter(id(h.decoded) for h in headers)
     for tensors in {id(h.decoded): h.decoded for h in headers}.values():
         times = alike[id(tensors)]
-        # Writers put tensors of one dtype next to each other.
-        for dtype, run in groupby(tensors, itemgetter(1)):
-            total, same = totals.setdefault(dtype, [0, 0]), list(run)
-            total[0] += times * len(same)
-            total[1] += times * (sum(map(itemgetter(5), same)) - sum(map(itemgetter(4), same)))
+        counts = Counter(map(itemgetter(1), tensors))
+        sizes = dict.fromkeys(counts, 0)
+        for _, dtype, _, _, start, end in tensors:
+            sizes[dtype] += end - start
+        for dtype, count in counts.items():
+            total = totals.setdefault(dtype, [0, 0])
+            total[0] += times * count
+            total[1] += times * sizes[dtype]
     return tuple(DtypeTotal(d, n, b) for d, (n, b) in sorted(totals.items(), key=lambda item: -item[1][1]))
 
 

@@ -97,7 +97,8 @@ def _install(where: Path, endpoint: str) -> dict[str, list[str]]:
     commands: dict[str, list[str]] = {}
     python = where / "venv" / "bin" / "python"
     _quietly([sys.executable, "-m", "venv", str(where / "venv")])
-    if _quietly([str(python), "-m", "pip", "install", "-q", "hf-mem"]):
+    # Without compiled files: the address put in may have the length of the one written in, and the second be the same.
+    if _quietly([str(python), "-m", "pip", "install", "-q", "--no-compile", "hf-mem"]):
         for path in (where / "venv").glob("lib/*/site-packages/hf_mem/**/*.py"):
             path.write_text(path.read_text().replace(_HUB, endpoint))
         commands["hf-mem"] = [str(python.with_name("hf-mem")), "--model-id", "{repo}", "--gguf-file", "{file}"]
