@@ -82,17 +82,13 @@ class Ahead:
         from inspector.begun import Asked, begin
         from inspector.keep.keeping import Kept, open_store, this_program
         from inspector.model.fit_model import Workload
-        from inspector.sources.kept import KeptSource
+        from inspector.sources import open_source
 
-        hub, revision = environment.endpoint(os.environ), self.where.revision or "main"
-        asked = Asked(replace(self.where, revision=None), hub, workload=Workload())
+        asked = Asked(replace(self.where, revision=None), environment.endpoint(os.environ), workload=Workload())
         store = open_store()
-        if store is None:
-            self._begun = begin(self.where, asked, self.source, None, self.loop, self.since)
-        else:
-            source = KeptSource(self.source, store, (hub, self.where.kind, self.where.name), revision)
-            kept = Kept(store, asked, this_program())
-            self._begun = begin(self.where, asked, source, kept, self.loop, self.since)
+        kept = None if store is None else Kept(store, asked, this_program())
+        source = open_source(self.where, store=store, hub=self.source)
+        self._begun = begin(self.where, asked, source, kept, self.loop, self.since)
         self.loop.look()
 
 
