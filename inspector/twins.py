@@ -82,19 +82,19 @@ def apart_from(header: Header) -> Header:
 def apart(headers: Sequence[Header], same: Callable[[str, str], bool]) -> tuple[list[Header], list[int]]:
     """(headers to look at tensor by tensor, how many there are like each of them, it counted).
 
-    Of headers that are alike the first is looked at. Another one stays too where some other header names anything
-    under its prefix, for a group of tensors may then reach from one into the other, and where its prefix is not
-    `same` as the first's: `mtp.0.` and `vision.layers.0.` are no layers of `model.layers.`.
+    Of headers that are alike under prefixes of one stem the first is looked at: `mtp.0.` and `vision.layers.0.` are no
+    layers of `model.layers.`. Another one stays too where some other header names anything under its prefix, for a
+    group of tensors may then reach from one into the other, and where its prefix is not `same` as the first's.
     """
     own = _own(headers)
     owned = owners(headers)
     plain: list[Header] = []
     times: list[int] = []
-    first: dict[int, tuple[str, int]] = {}
+    first: dict[tuple[int, str], tuple[str, int]] = {}
     for header, prefix in zip(headers, own, strict=True):
         if prefix is not None and owned[prefix] == 1:
-            leader, place = first.setdefault(id(header.decoded), (prefix, len(plain)))
-            if leader != prefix and _stem(leader) == _stem(prefix) and same(leader, prefix):
+            leader, place = first.setdefault((id(header.decoded), _stem(prefix)), (prefix, len(plain)))
+            if leader != prefix and same(leader, prefix):
                 times[place] += 1
                 continue
         plain.append(header)
