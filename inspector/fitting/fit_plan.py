@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final
 
 from inspector.fitting.engines import Engine
 from inspector.fitting.parts import sharded_parts, staged_parts
-from inspector.fitting.placement import Load, Stages, balanced, even, filled, sharded, stages
+from inspector.fitting.placement import Load, Stages, balanced, by_memory, even, sharded, stages
 from inspector.model import Slice
 from inspector.model.cache_model import Cache, LayerCache, UnknownCache
 from inspector.model.fit_model import Hardware, Part, Placement, Workload
@@ -67,14 +67,13 @@ class Plan:
             return self._sharded
         if self.placement == "pp":
             return self._stages.loads(even(len(self._stages.layers), len(self.devices)))
-        costs = [b - a for a, b in pairwise(self._sums(context))]
-        return self._stages.loads(balanced(costs, self._ends(context), self.usable(budget)))
+        return self._stages.loads(balanced(self._sums(context), self._ends(context), self.usable(budget)))
 
     def holds(self, budget: str, context: int) -> bool:
         """Whether weights and the caches of `context` tokens are within a budget on every device."""
         usable = self.usable(budget)
         if self.placement == "layers":
-            return filled(self._sums(context), self._ends(context), usable) is not None
+            return by_memory(self._sums(context), self._ends(context), usable) is not None
         loads = self.loads(context)
         held = self.caches(loads, context) or [0] * len(loads)
         return all(x.weights + size <= room for x, size, room in zip(loads, held, usable, strict=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from inspector.model import Slice
 from inspector.model.fit_model import Placement
@@ -124,16 +124,12 @@ def even(layers: int, devices: int) -> list[int]:
     return counts
 
 
-def by_memory(costs: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
+def by_memory(sums: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
     """Contiguous layers that every device has room for, filled in order; None where there is no such way.
 
-    Filling each device as far as it goes is the best that contiguous layers allow, so None means that none exists.
+    `sums` are the bytes of the first 0, 1, 2 … layers together: a search asks for hundreds of capacities. Filling each
+    device as far as it goes is the best that contiguous layers allow, so None means that none exists.
     """
-    return filled([0, *accumulate(costs)], ends, capacities)
-
-
-def filled(sums: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
-    """As `by_memory`, of the bytes of the first 0, 1, 2 … layers together: a search asks for hundreds of capacities."""
     counts, at = [], 0
     for end, capacity in zip(ends, capacities, strict=True):
         room = capacity - end
@@ -146,15 +142,14 @@ def filled(sums: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) 
     return counts if at == len(sums) - 1 else None
 
 
-def balanced(costs: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int]:
-    """Contiguous layers that leave the fullest device the most room (or the least shortage)."""
-    low = -(sum(costs) + sum(ends)) - max(capacities, default=0)
+def balanced(sums: Sequence[int], ends: Sequence[int], capacities: Sequence[int]) -> list[int]:
+    """Contiguous layers that leave the fullest device the most room (or the least shortage); `sums` as above."""
+    low = -(sums[-1] + sum(ends)) - max(capacities, default=0)
     high = max(capacities, default=0)
-    sums = [0, *accumulate(costs)]
-    best = filled(sums, ends, [c - low for c in capacities])
+    best = by_memory(sums, ends, [c - low for c in capacities])
     while low < high:
         middle = (low + high + 1) // 2
-        found = filled(sums, ends, [c - middle for c in capacities])
+        found = by_memory(sums, ends, [c - middle for c in capacities])
         if found is None:
             high = middle - 1
         else:

@@ -89,9 +89,10 @@ def test_stages_are_even_with_the_rest_before_the_last() -> None:
 
 
 def test_whole_layers_go_where_there_is_room() -> None:
-    assert by_memory([10] * 6, [0, 0], [40, 20]) == [4, 2]
-    assert by_memory([10] * 6, [0, 5], [40, 20]) is None
-    assert balanced([10] * 6, [0, 0], [60, 40]) == [4, 2]
+    sums = [0, 10, 20, 30, 40, 50, 60]
+    assert by_memory(sums, [0, 0], [40, 20]) == [4, 2]
+    assert by_memory(sums, [0, 5], [40, 20]) is None
+    assert balanced(sums, [0, 0], [60, 40]) == [4, 2]
 
 
 def test_ends_of_the_chain() -> None:
