@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from inspector.errors import SourceError
 from inspector.net import ranges
+from inspector.net.transport import Transport
 from tests.loopback import Fault, LoopbackHub
 from tests.transport.cases import HEAD, SIZE, Clock, at, read, transport
+from tests.waiting import Waited
 
 
 def test_a_200_is_refused_before_its_body_is_read(hub: LoopbackHub) -> None:
@@ -99,6 +102,35 @@ def test_a_gzip_that_is_none(hub: LoopbackHub, body: bytes, clock: Clock) -> Non
     hub.faults = lambda r: Fault(body=body, headers={"Content-Encoding": "gzip"}) if r.route == "small" else None
     with pytest.raises(SourceError, match="gzip"):
         transport(hub, clock).get(at(hub, "x.json"))
+
+
+def test_unpacking_that_takes_too_long_ends_with_the_time_allowed(
+    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import random
+    import zlib
+
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    body = packer.compress(random.Random(1).randbytes(200_000)) + packer.flush()
+    hub.faults = lambda r: Fault(body=body, headers={"Content-Encoding": "gzip"}) if r.route == "small" else None
+    ended = threading.Event()
+
+    class Slow:
+        eof = True
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            ended.wait(20)
+            return b""
+
+    monkeypatch.setattr(zlib, "decompressobj", lambda bits: Slow())
+    try:
+        # The clock of this transport stands still; one that runs gives the words for every end of the time.
+        with pytest.raises(SourceError, match="was not unpacked within the time allowed"):
+            transport(hub, seconds=1).get(at(hub, "x.json"))
+        with pytest.raises(SourceError, match="no answer within the 1 s allowed in all"):
+            Waited(Transport(hub.endpoint, timeout=1, env={})).get(at(hub, "x.json"))
+    finally:
+        ended.set()
 
 
 def test_a_gzip_that_is_none_is_refused_at_its_first_bytes(hub: LoopbackHub) -> None:
