@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+
+
+def doubled(pairs: Sequence[tuple[str, object]]) -> str | None:
+    """The first key of an object that is given twice, of the pairs that an `object_pairs_hook` is handed; else None."""
+    seen: set[str] = set()
+    return next((key for key, _ in pairs if key in seen or seen.add(key)), None)  # type: ignore[func-returns-value]
 
 
 def words(problem: Exception) -> str:

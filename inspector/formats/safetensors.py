@@ -168,15 +168,12 @@ def _decode(raw: bytes, file: str) -> dict[str, Any]:
 
 def _loads(text: str, file: str, *, careful: bool = False) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            seen: set[str] = set()
-            double = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
+        if (double := json_faults.doubled(pairs)) is not None:
             raise MalformedFile(file, f"header has the key {double[:200]!r} twice")
-        for key in found:
+        for key, _ in pairs:
             if not _encodable(key):
                 raise MalformedFile(file, f"header has a key that is not valid Unicode: {key[:200]!r}")
-        return found
+        return dict(pairs)
 
     def constant(name: str) -> NoReturn:
         raise MalformedFile(file, f"header holds {name}, which is not JSON")

@@ -47,12 +47,9 @@ def _object(data: bytes, file: str) -> dict[str, Any]:
         raise MalformedFile(file, f"holds {name}, which is not JSON", _ADVICE)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            seen: set[str] = set()
-            double = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
+        if (double := json_faults.doubled(pairs)) is not None:
             raise MalformedFile(file, f"has the key {double[:200]!r} twice", _ADVICE)
-        return found
+        return dict(pairs)
 
     try:
         text = data.decode("utf-8-sig")
